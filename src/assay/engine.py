@@ -314,10 +314,10 @@ def _row_keys(probe: Probe, model: Model) -> list[Any]:
         if filled[i]:
             key = [tuple(probe.edit.fills[c - FILL] if c >= FILL else int(c) for c in codes[i].tolist())]
         if probe.scale is not None:
-            key.append(float(probe.scale[i]))
+            key.append(("scale", float(probe.scale[i])))
         if probe.noise is not None:
-            key.append(int(probe.noise.seeds[i]))
+            key.append(("noise", int(probe.noise.seeds[i])))
         if probe.attention is not None:
-            key.append(np.ascontiguousarray(probe.attention[i]).tobytes())
+            key.append(("attention", np.ascontiguousarray(probe.attention[i]).tobytes()))
         keys.append((base, *key))
     return keys

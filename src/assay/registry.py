@@ -116,15 +116,19 @@ def test(
     claim: str = "",
     view: str = "",
     bounds: tuple[float | None, float | None] = (None, None),
+    reruns: bool = False,
 ) -> Callable[[T], T]:
-    """A test: a generator that returns Records.
+    """A test: a generator that returns named numbers, or (numbers, detail for a view).
+
+    Called as ``test(x, target, scores)``; ``of="pair"``: with a second method's scores; ``reruns``: with a function
+    that runs the method again under another seed (None for a method that draws nothing).
 
     ``of``: explanation | pair | input | model. ``asks``: faithfulness, plausibility, agreement or stability.
     ``headline``: the value that tables show. ``better``: higher, lower or '' (evidence, not a score).
     """
     facts = {"needs": needs, "paper": paper, "of": of, "asks": asks, "headline": headline}
     return _declare(
-        "tests", name, version, facts | {"better": better, "claim": claim, "view": view, "bounds": bounds}
+        "tests", name, version, facts | {"better": better, "claim": claim, "view": view, "bounds": bounds, "reruns": reruns}
     )
 
 
