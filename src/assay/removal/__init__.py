@@ -1,0 +1,1 @@
+"""Removal operators: what "take these words away" means. One file per operator."""
