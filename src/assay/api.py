@@ -1,0 +1,436 @@
+"""What users call: every command of the command line is one of these functions."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, overload
+
+from assay import registry, resolve
+from assay.case import CaseResult, Known, Work, applicable, case
+from assay.engine import Engine
+from assay.plan import CasesNode, DataNode, ModelNode, Plan
+from assay.registry import Entry
+from assay.run import Event, Where
+from assay.run import run as run_plan
+from assay.store import Store
+from assay.summary import Summary, summarise
+from assay.types import AssayError, BadInput, CannotDo, Dataset, Example, Explanation, Record
+from assay.verdict import Verdict, judge
+
+METHODS = ("random", "attention", "gradient", "smoothgrad", "integrated-gradients", "leave-one-out", "lime", "shapley")
+"""What an audit explains with unless told otherwise; those that a model cannot serve are reported, not run."""
+TESTS = (
+    "deletion",
+    "insertion",
+    "comprehensiveness",
+    "sufficiency",
+    "agreement",
+    "planted-recovery",
+    "stability",
+)
+"""What an audit tests with unless told otherwise."""
+
+OnEvent = Callable[[Event], None]
+
+
+# ----------------------------------------------------------------------------------------------- explain
+
+
+class Explanations(Mapping[str, Explanation]):
+    """Several methods' explanations of one example, by method name."""
+
+    def __init__(self, found: Mapping[str, Explanation], gaps: Mapping[str, str]) -> None:
+        self._found = dict(found)
+        self.gaps = dict(gaps)
+        """Methods that gave none, with the reason."""
+
+    def __getitem__(self, name: str) -> Explanation:
+        if name not in self._found:
+            reason = self.gaps.get(name)
+            hint = f": {reason}" if reason else registry.did_you_mean(name, list(self._found))
+            raise registry.UnknownName(f"no explanation by '{name}'{hint}")
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def to_pandas(self) -> Any:
+        """One row per word, one column per method."""
+        import pandas as pd
+
+        first = next(iter(self._found.values()))
+        return pd.DataFrame({"word": first.words} | {n: e.scores for n, e in self._found.items()})
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values: words once, scores and notes by method, gaps with reasons."""
+        first = next(iter(self._found.values()))
+        return {
+            "fields": dict(first.example.fields),
+            "target": first.target_name,
+            "labels": list(first.labels),
+            "probabilities": list(first.probabilities),
+            "cut": first.x.cut,
+            "words": list(first.words),
+            "methods": {
+                n: {"scores": e.scores.tolist(), "notes": dict(e.notes)} for n, e in self._found.items()
+            },
+            "gaps": self.gaps,
+        }  # fmt: skip
+
+    def save(self, path: str | Path) -> None:
+        """Write ``to_json()`` to a file."""
+        Path(path).write_text(json.dumps(self.to_json(), ensure_ascii=False, indent=1), encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        return "".join(e._repr_html_() for e in self._found.values())
+
+
+@overload
+def explain(
+    text: str | Mapping[str, str] | Example, *, model: Any = ..., method: str, target: Any = ..., unit: str = ...,
+    seed: int = ..., device: str = ..., dtype: str = ...,
+) -> Explanation: ...  # fmt: skip
+@overload
+def explain(
+    text: str | Mapping[str, str] | Example, *, model: Any = ..., method: Sequence[str], target: Any = ...,
+    unit: str = ..., seed: int = ..., device: str = ..., dtype: str = ...,
+) -> Explanations: ...  # fmt: skip
+def explain(
+    text: str | Mapping[str, str] | Example,
+    *,
+    model: Any = "builtin",
+    method: str | Sequence[str] = "leave-one-out",
+    target: Any = "own",
+    unit: str = "word",
+    seed: int = 0,
+    device: str = "auto",
+    dtype: str = "auto",
+) -> Explanation | Explanations:
+    """Explain one text: one method gives an Explanation, a list (or ``["all"]``) a named collection.
+
+    ``target``: the explained class (index, label, tuple, "A rather than B"; default: the model's own prediction).
+    """
+    names = [method] if isinstance(method, str) else list(method)
+    loaded = resolve.model(model, device=device, dtype=dtype)
+    bound = resolve.methods(names, loaded, seed)
+    gaps = {b.label: r for b in bound if (r := applicable(b, loaded))}
+    work = Work(loaded, tuple(b for b in bound if b.label not in gaps), (), target, unit, (), seed)
+    if not work.methods:
+        raise CannotDo("; ".join(f"{label} {reason}" for label, reason in gaps.items()))
+    result: CaseResult = Engine(loaded).ask(case(work, _example(text), Known()))
+    found = {e.method: e for _, e in result.explanations}
+    gaps |= {f.record.method: f.record.reason for f in result.records if f.record.reason}
+    if isinstance(method, str) and len(bound) == 1:
+        if not found:
+            raise CannotDo(f"{bound[0].label}: {gaps.get(bound[0].label, 'no result')}")
+        return next(iter(found.values()))
+    if not found:
+        raise CannotDo("; ".join(f"{label}: {reason}" for label, reason in gaps.items()))
+    return Explanations(found, gaps)
+
+
+def _example(text: str | Mapping[str, str] | Example) -> Example:
+    if isinstance(text, Example):
+        return text
+    fields = {"text": text} if isinstance(text, str) else dict(text)
+    for name, value in fields.items():
+        if not isinstance(value, str) or not value.strip():
+            raise BadInput(f"field '{name}' is empty; there is nothing to explain")
+    return Example("text", fields)
+
+
+# ------------------------------------------------------------------------------------------------- audit
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Audit:
+    """A finished (or interrupted) run: verdicts first, then every number."""
+
+    folder: Path
+    summary: Summary
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def records(self) -> list[Record]:
+        """Every record of the run."""
+        with Store.open(self.folder) as store:
+            return list(store.records())
+
+    @property
+    def explanations(self) -> list[Explanation]:
+        """Every explanation of the run."""
+        with Store.open(self.folder) as store:
+            return list(store.explanations())
+
+    def to_pandas(self) -> Any:
+        """One row per record and value."""
+        from assay.export import to_pandas
+
+        return to_pandas(self.records)
+
+    def to_json(self) -> dict[str, Any]:
+        """Verdicts, table, gaps and settings as plain values."""
+        from assay.report.json import to_json
+
+        return to_json(self.summary, self.verdicts)
+
+    def to_markdown(self) -> str:
+        """The report as Markdown."""
+        from assay.report.markdown import markdown
+
+        return markdown(self.summary, self.verdicts)
+
+    def to_html(self, text: bool = True) -> str:
+        """The report as one self-contained page; ``text=False`` leaves all texts out."""
+        from assay.report.html import render
+
+        return render(self.summary, self.verdicts, text=text)
+
+    def save(self, path: str | Path) -> None:
+        """Write the report (.html, .md or .json by suffix) or export the records (.csv, .parquet, .jsonl)."""
+        path = Path(path)
+        made = {".html": self.to_html, ".md": self.to_markdown, ".json": self._json_text}.get(path.suffix)
+        if made is not None:
+            path.write_text(made(), encoding="utf-8")
+            return
+        from assay.export import export
+
+        with Store.open(self.folder) as store:
+            export(store, path)
+
+    def _json_text(self) -> str:
+        return json.dumps(self.to_json(), ensure_ascii=False, indent=1)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = "".join(f"<tr><td>{escape(v.method)}</td><td>{escape(v.level)}</td><td>{escape(v.headline)}</td></tr>"
+                       for v in self.verdicts)  # fmt: skip
+        return f"<table><tr><th>method</th><th>verdict</th><th>in words</th></tr>{rows}</table>"
+
+
+def audit_plan(
+    model: str = "builtin",
+    data: str = "builtin",
+    *,
+    methods: Sequence[str] = METHODS,
+    tests: Sequence[str] = TESTS,
+    split: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    labels: Sequence[str] = (),
+    target: str = "own",
+    unit: str = "word",
+    hold: Sequence[str] = (),
+    limit: int | None = 100,
+    seed: int = 0,
+) -> Plan:
+    """The plan that ``audit`` runs: write it to a file, change it, run it again."""
+    names = tuple(methods) if "random" in methods or "all" in methods else ("random", *methods)
+    return Plan(
+        (DataNode("data", data, split, dict(columns or {}), tuple(labels), limit),),
+        (ModelNode("model", model),),
+        (CasesNode("audit", "model", "data", names, tuple(tests), target, unit, tuple(hold)),),
+        seed,
+    )
+
+
+def audit(
+    model: Any = "builtin",
+    data: Any = "builtin",
+    *,
+    methods: Sequence[str] = METHODS,
+    tests: Sequence[str] = TESTS,
+    split: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    labels: Sequence[str] = (),
+    target: str = "own",
+    unit: str = "word",
+    hold: Sequence[str] = (),
+    limit: int | None = 100,
+    seed: int = 0,
+    out: str | Path | None = None,
+    device: str = "auto",
+    dtype: str = "auto",
+    on_event: OnEvent | None = None,
+) -> Audit:
+    """Test whether this model's explanations can be trusted on this data; ``out`` may hold an unfinished run."""
+    objects = {name: ref for name, ref in (("model", model), ("data", data)) if not isinstance(ref, str | Path)}
+    objects = {n: resolve.model(r, device=device, dtype=dtype) if n == "model" else r for n, r in objects.items()}
+    names = [str(ref) if name not in objects else _live_name(objects[name])
+             for name, ref in (("model", model), ("data", data))]  # fmt: skip
+    plan = audit_plan(
+        *names, methods=methods, tests=tests, split=split, columns=columns, labels=labels, target=target, unit=unit,
+        hold=hold, limit=limit, seed=seed,
+    )  # fmt: skip
+    folder = Path(out) if out is not None else _free_folder()
+    return run(plan, out=folder, where=Where(device, dtype), objects=objects, on_event=on_event)
+
+
+def _live_name(thing: Any) -> str:
+    return f"live:{getattr(thing, 'fingerprint', None) or getattr(thing, 'name', '')}"
+
+
+def _free_folder() -> Path:
+    return next(p for i in range(1, 10_000) if not (p := Path("runs") / f"audit-{i}").exists())
+
+
+def run(
+    plan: Plan | str | Path,
+    *,
+    out: str | Path,
+    where: Where = Where(),  # noqa: B008  # frozen
+    objects: Mapping[str, Any] | None = None,
+    on_event: OnEvent | None = None,
+) -> Audit:
+    """Run a plan (or a plan file) into a folder and write its report there; resumes what is unfinished."""
+    if not isinstance(plan, Plan):
+        plan = read_plan(plan)
+    for event in run_plan(plan, out, where, objects):
+        if on_event is not None:
+            on_event(event)
+    done = load(out)
+    done.save(Path(out) / "report.html")
+    return done
+
+
+def read_plan(path: str | Path) -> Plan:
+    """A plan from a TOML file."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise BadInput(f"there is no plan file {path}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot read the plan file {path}: {error}") from error
+    return Plan.from_toml(text, str(path))
+
+
+def load(folder: str | Path, cases: str | None = None) -> Audit:
+    """A stored run, finished or not; ``cases`` names one set of cases of a plan that has several."""
+    folder = Path(folder)
+    with Store.open(folder) as store:
+        names = [k.partition(":")[2] for k in store.meta_keys() if k.startswith("cases:")]
+        if not names:
+            raise BadInput(f"{folder} holds a run that has not started; run the same command again")
+        name = cases or names[0]
+        if name not in names:
+            raise BadInput(f"{folder} has no cases '{name}'{registry.did_you_mean(name, names)}")
+        meta = dict(store.get_meta(f"cases:{name}"))
+        meta["repeat"] = f"assay run {shlex.quote(str(folder / 'plan.toml'))} --out NEW"
+        meta["finished"] = bool(store.get_meta("finished"))
+        records, explanations = _of_cases(store, meta)
+    summary = summarise(records, explanations, meta, _evidence(explanations))
+    return Audit(folder, summary, judge(summary))
+
+
+def _of_cases(store: Store, meta: Mapping[str, Any]) -> tuple[list[Record], list[Explanation]]:
+    explanations = [e for e in store.explanations() if e.model == meta["model"] and e.method in meta["methods"]]
+    known = {*meta["methods"], *meta["inapplicable"], ""}
+    return [r for r in store.records() if r.method in known], explanations
+
+
+def _evidence(explanations: Sequence[Explanation]) -> dict[str, tuple[bool, ...]]:
+    from assay.align import marked
+
+    seen = {e.example.id: e.x for e in explanations if e.example.rationale}
+    return {i: tuple((marked(x, x.example.rationale)[x.free] > 0).tolist()) for i, x in seen.items()}
+
+
+# ------------------------------------------------------------------------------------------- everything else
+
+
+def estimate(plan: Plan, where: Where = Where(), objects: Mapping[str, Any] | None = None, sample: int = 3) -> dict[str, Any]:  # noqa: B008, E501  # frozen
+    """What a plan would cost, measured on its first few examples: rows, tokens, minutes."""
+    import time
+
+    from assay.run import prepare
+
+    rows = tokens = 0
+    seconds = 0.0
+    total = 0
+    for node in plan.cases:
+        work, data, _ = prepare(plan, node, where, objects or {})
+        few = data.examples[:sample]
+        engine, start = Engine(work.model, budget=where.budget), time.perf_counter()
+        for done in engine.run((e, case(work, e, Known())) for e in few):
+            if done.error is not None and not isinstance(done.error, AssayError):
+                raise done.error
+        factor = len(data) / max(1, len(few))
+        rows += round(engine.total.rows * factor)
+        tokens += round(engine.total.tokens * factor)
+        seconds += (time.perf_counter() - start) * factor
+        total += len(data)
+    return {"examples": total, "probes": rows, "tokens": tokens, "minutes": round(seconds / 60, 2), "sample": sample}
+
+
+def entries(kind: str | None = None) -> list[Entry]:
+    """Everything that can be named: methods, tests, removals, datasets, models, attacks, repairs, suites."""
+    if kind in ("attacks", "repairs", "controls"):
+        return [e for e in registry.entries("changes") if e.facts.get("purpose") == kind.rstrip("s")]
+    if kind is not None and kind not in registry.ROOMS:
+        known = [*registry.ROOMS, "attacks", "repairs"]
+        raise registry.UnknownName(f"unknown kind '{kind}'{registry.did_you_mean(kind, known)}")
+    return registry.entries(kind)
+
+
+def show(name: str) -> Entry:
+    """One entry by name, whatever its kind."""
+    return registry.find(None, name)
+
+
+def check(module: str) -> list[Any]:
+    """Put the entries of a module (yours, say) through the contracts."""
+    from assay.testing import check as check_contracts
+
+    return check_contracts(module)
+
+
+def train(
+    data: Any,
+    *,
+    model: str = "attention-rnn",
+    out: str | Path,
+    split: str = "train",
+    dev: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    labels: Sequence[str] = (),
+    limit: int | None = None,
+    seed: int = 0,
+    epochs: int | None = None,
+    encoder: str = "bilstm",
+    attention: str = "additive",
+    progress: Callable[[float], None] | None = None,
+) -> Any:
+    """Train a classifier on labelled data: ``attention-rnn`` (small, from scratch) or any encoder folder or hub id."""
+    from assay.changes import train as training
+
+    whole = resolve.data(data, split=split, columns=columns, labels=labels).sample(limit)
+    held = _held_out(data, whole, dev, columns, labels)
+    chosen = {} if epochs is None else {"epochs": epochs}
+    if model == "attention-rnn":
+        return training.train_attention_folder(
+            held[0], held[1], out=Path(out), encoder=encoder, attention=attention, seed=seed, progress=progress, **chosen
+        )
+    ref = str(training.minilm_folder()) if model == "builtin:minilm" else model
+    return training.train_transformer(ref, held[0], held[1], out=Path(out), seed=seed, progress=progress, **chosen)
+
+
+def _held_out(
+    ref: Any, whole: Dataset, dev: str | None, columns: Mapping[str, str] | None, labels: Sequence[str]
+) -> tuple[Dataset, Dataset]:
+    """The dev split where there is one, else a tenth of the training data in hashed order."""
+    if dev is not None:
+        return whole, resolve.data(ref, split=dev, columns=columns, labels=labels)
+    for name in ("dev", "validation", "val"):
+        try:
+            return whole, resolve.data(ref, split=name, columns=columns, labels=labels)
+        except AssayError:
+            continue
+    cut = max(1, len(whole) // 10)
+    return replace(whole, examples=whole.examples[cut:]), replace(whole, examples=whole.examples[:cut])

@@ -1,0 +1,189 @@
+"""The one grammar of all commands: what a word for a model, a data set, methods or tests means."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from assay import registry
+from assay.registry import Bound, Spec, did_you_mean
+from assay.types import AssayError, BadInput, Dataset, Model, content_key
+
+Progress = Callable[[str, float], None]
+"""Called with what is being made and the share that is done."""
+
+TOYS = ("additive", "interacting")
+TRAINED = ("reviews", "pairs", "planted")
+"""Built-in models that are trained on the built-in data of that name when first asked for, and kept."""
+
+
+def cache_folder() -> Path:
+    """Where trained built-in models are kept: ``ASSAY_CACHE``, else the user's cache."""
+    home = os.environ.get("ASSAY_CACHE")
+    if home:
+        return Path(home)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assay"
+
+
+# ----------------------------------------------------------------------------------------------- models
+
+
+def model(
+    ref: Any,
+    *,
+    device: str = "auto",
+    dtype: str = "auto",
+    trust_remote_code: bool = False,
+    progress: Progress | None = None,
+) -> Model:
+    """A model from ``builtin``, ``builtin:NAME``, a folder, a hub id, live objects or a callable."""
+    if not isinstance(ref, str | Path):
+        return _live(ref, device, dtype)
+    text = str(ref)
+    if text == "builtin" or text.startswith("builtin:"):
+        return _builtin(text.partition(":")[2] or "reviews", device, dtype, progress)
+    if Path(text).is_dir():
+        return _folder(Path(text), device, dtype, trust_remote_code)
+    if Path(text).exists():
+        raise BadInput(f"{text} is a file; a model is a folder with config.json and model.safetensors, or a hub id")
+    if text.startswith((".", "/", "~")):
+        raise BadInput(f"there is no model folder {text}")
+    from assay.models import hf_text
+
+    return hf_text.load(text, device=device, dtype=dtype, trust_remote_code=trust_remote_code)
+
+
+def _folder(folder: Path, device: str, dtype: str, trust_remote_code: bool) -> Model:
+    from assay.models import attention_rnn, hf_text
+
+    if attention_rnn.is_folder(folder):
+        return attention_rnn.load(folder, device=device, dtype=dtype)
+    return hf_text.load(str(folder), device=device, dtype=dtype, trust_remote_code=trust_remote_code)
+
+
+def _live(ref: Any, device: str, dtype: str) -> Model:
+    if isinstance(ref, Model):
+        return ref
+    if isinstance(ref, tuple) and len(ref) == 2 and hasattr(ref[0], "get_input_embeddings"):
+        from assay.models import hf_text
+
+        return hf_text.load(ref, device=device, dtype=dtype)
+    if callable(ref) or hasattr(ref, "predict_proba"):
+        from assay.models.black_box import BlackBox
+
+        return BlackBox(ref)
+    raise BadInput(
+        f"cannot use a {type(ref).__name__} as a model; give a name, a folder, (model, tokenizer), "
+        "a function from texts to probabilities, or a scikit-learn classifier"
+    )
+
+
+def _builtin(name: str, device: str, dtype: str, progress: Progress | None) -> Model:
+    if name in TOYS:
+        toy: Model = registry.find("models", name).load()()
+        return toy
+    if name == "minilm":
+        from assay.changes.train import minilm_folder
+
+        raise BadInput(
+            f"builtin:minilm is an encoder without a classification head; train one first: "
+            f"assay train classifier DATA --model builtin:minilm (its files: {minilm_folder().name})"
+        )
+    if name not in TRAINED:
+        known = [f"builtin:{n}" for n in (*TRAINED, *TOYS)]
+        raise BadInput(f"unknown model 'builtin:{name}'{did_you_mean(f'builtin:{name}', known)}")
+    from assay.models import attention_rnn
+
+    folder = trained(name, progress)
+    found = attention_rnn.load(folder, device=device, dtype=dtype)
+    found.name = f"builtin:{name}"
+    return found
+
+
+def trained(name: str, progress: Progress | None = None) -> Path:
+    """Folder of a built-in model, trained once and kept; two processes at once do no harm."""
+    from assay.changes import train
+
+    recipe = content_key("builtin", name, registry.find("datasets", name).key, registry.find("changes", "train").key)
+    folder = cache_folder() / f"{name}-{recipe[:12]}"
+    if not (folder / "model.safetensors").exists():
+        fresh = folder.with_name(f"{folder.name}.{os.getpid()}")
+        told = (lambda share: progress(f"training builtin:{name}", share)) if progress else None
+        net = train.train_attention(data(f"builtin:{name}", split="train"), data(f"builtin:{name}", split="dev"), progress=told)
+        try:
+            net.save(fresh)
+            fresh.replace(folder)
+        except OSError as error:
+            if not (folder / "model.safetensors").exists():
+                raise AssayError(f"cannot keep the built-in model in {folder.parent} ({error.strerror}); set ASSAY_CACHE") from error
+    return folder
+
+
+# ------------------------------------------------------------------------------------------------- data
+
+
+def data(
+    ref: Any,
+    *,
+    split: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    labels: Sequence[str] | None = None,
+) -> Dataset:
+    """Examples from ``builtin``, ``builtin:NAME``, a file, a folder, a set under ASSAY_DATA, a hub id, or a Dataset."""
+    if isinstance(ref, Dataset):
+        return ref
+    from assay.data.grammar import read
+
+    return read(str(ref), split=split, columns=columns or None, labels=labels or None)
+
+
+def matched(found: Dataset, model: Model) -> Dataset:
+    """The data with its labels in the model's order; a set of labels that does not fit is an error."""
+    mine, theirs = found.labels, model.labels
+    if not mine or not theirs or all(e.gold is None for e in found.examples):
+        return found
+    if len(mine) != len(theirs):
+        raise BadInput(
+            f"{found.name} has {len(mine)} labels ({', '.join(mine)}) and {model.name} has {len(theirs)} "
+            f"({', '.join(theirs)}); give the data's labels in the model's order with --labels"
+        )
+    by_name = {label.casefold(): i for i, label in enumerate(theirs)}
+    if set(by_name) != {label.casefold() for label in mine}:
+        note = f"labels matched by position: {', '.join(f'{a} = {b}' for a, b in zip(mine, theirs, strict=True))}"
+        return replace(found, notes={**found.notes, "labels": note})
+    order = [by_name[label.casefold()] for label in mine]
+    examples = tuple(replace(e, gold=None if e.gold is None else order[e.gold]) for e in found.examples)
+    return replace(found, examples=examples, labels=theirs)
+
+
+# --------------------------------------------------------------------------------------- methods and tests
+
+
+def methods(names: Sequence[str], model: Model | None = None, seed: int = 0) -> tuple[Bound, ...]:
+    """Bound methods; ``all`` means every method that is not marked slow."""
+    return _bound("methods", names, seed)
+
+
+def tests(names: Sequence[str], seed: int = 0) -> tuple[Bound, ...]:
+    """Bound tests; ``all`` means every test."""
+    return _bound("tests", names, seed)
+
+
+def _bound(kind: str, names: Sequence[str], seed: int) -> tuple[Bound, ...]:
+    out: dict[str, Bound] = {}
+    for name in names:
+        every = [e.name for e in registry.entries(kind) if not e.facts.get("slow")]
+        for spec in every if name == "all" else [name]:
+            bound = registry.bind(kind, spec, {"models": model_by_name})
+            if bound.seeded and bound.seeded not in Spec.parse(spec).settings:
+                bound = bound.with_settings(**{bound.seeded: seed})
+            out.setdefault(bound.key, bound)
+    return tuple(out.values())
+
+
+def model_by_name(ref: str) -> Model:
+    """A model that a setting names (a language model for fills, say)."""
+    return model(ref)
