@@ -1,0 +1,107 @@
+"""assay audit, assay run: the whole job, with a progress bar, a table and a report."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli import options, progress
+from assay.types import AssayError
+
+if TYPE_CHECKING:
+    from assay.api import Audit
+    from assay.plan import Plan
+    from assay.run import Where
+
+
+@click.command()
+@click.argument("model", default="builtin")
+@click.argument("data", default="builtin")
+@click.option("--methods", help="Methods, with commas between, or all.")
+@click.option("--tests", help="Tests, with commas between, or all.")
+@click.option("--target", default="own", show_default=True, help="Class: name, index, or 'A rather than B'.")
+@click.option("--unit", type=click.Choice(["word", "piece", "spacy"]), default="word", show_default=True)
+@click.option("--hold", multiple=True, metavar="FIELD", help="Never take words of this field away.")
+@options.reading
+@options.limit(100)
+@options.long_running
+def audit(model: str, data: str, methods: str | None, tests: str | None, target: str, unit: str,
+          hold: tuple[str, ...], split: str | None, columns: tuple[str, ...], labels: str | None, limit: int,
+          seed: int, out: str | None, as_json: bool, quiet: bool, device: str, dtype: str, dry_run: bool,
+          trust_remote_code: bool) -> None:  # fmt: skip
+    """Test whether MODEL's explanations can be trusted on DATA; writes a report."""
+    from assay import api
+    from assay.run import Where
+
+    plan = api.audit_plan(
+        model, data, methods=options.names(methods, api.METHODS), tests=options.names(tests, api.TESTS), split=split,
+        columns=options.mapping(columns), labels=options.names(labels), target=target, unit=unit, hold=hold,
+        limit=limit, seed=seed,
+    )  # fmt: skip
+    folder = out or str(api._free_folder())
+    _execute(plan, folder, Where(device, dtype, trust_remote_code=trust_remote_code), as_json, quiet, dry_run)
+
+
+@click.command()
+@click.argument("plan", type=click.Path(dir_okay=False))
+@options.long_running
+def run(plan: str, seed: int, out: str | None, as_json: bool, quiet: bool, device: str, dtype: str, dry_run: bool,
+        trust_remote_code: bool) -> None:  # fmt: skip
+    """Run a PLAN file (TOML); `--seed` other than 0 replaces the plan's."""
+    from dataclasses import replace
+
+    from assay import api
+    from assay.run import Where
+
+    read = api.read_plan(plan)
+    read = replace(read, seed=seed) if seed else read
+    folder = out or f"runs/{Path(plan).stem}"
+    _execute(read, folder, Where(device, dtype, trust_remote_code=trust_remote_code), as_json, quiet, dry_run)
+
+
+def _execute(plan: Plan, folder: str, where: Where, as_json: bool, quiet: bool, dry_run: bool) -> None:
+    from assay import api
+
+    if dry_run:
+        _show_estimate(api.estimate(plan, where), as_json)
+        return
+    with _told_where(folder), progress.bar("assay", quiet or as_json) as tell:
+        done = api.run(plan, out=folder, where=where, on_event=tell)
+    show_audit(done, as_json)
+
+
+@contextmanager
+def _told_where(folder: str) -> Iterator[None]:
+    """Ctrl-C: say what is safe and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not (Path(folder) / "store.sqlite").exists():
+            raise
+        raise AssayError(f"interrupted; everything finished is stored in {folder}; the same command with --out {folder} goes on") from None
+
+
+def show_audit(done: Audit, as_json: bool) -> None:
+    """The table and where the report is, or JSON alone."""
+    if as_json:
+        click.echo(json.dumps(done.to_json(), ensure_ascii=False, indent=1))
+        return
+    from rich.console import Console
+
+    from assay.report.terminal import audit_table
+
+    Console().print(audit_table(done.summary, done.verdicts))
+    click.echo(f"report: {done.folder / 'report.html'}")
+
+
+def _show_estimate(cost: dict[str, object], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(cost))
+        return
+    click.echo(f"{cost['examples']} examples: about {cost['probes']:,} probes, {cost['tokens']:,} tokens, "
+               f"{cost['minutes']} minutes (measured on {cost['sample']} of them)")  # fmt: skip

@@ -1,0 +1,46 @@
+"""assay train: a classifier from labelled data, as an ordinary model folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import click
+
+from assay.cli import options, progress
+
+
+@click.group()
+def train() -> None:
+    """Train a model that the other commands take."""
+
+
+@train.command()
+@click.argument("data", default="builtin")
+@click.option("--model", default="attention-rnn", show_default=True,
+              help="attention-rnn (small, from scratch), builtin:minilm, or an encoder's folder or hub id.")  # fmt: skip
+@click.option("--out", type=click.Path(file_okay=False), required=True, help="Folder of the trained model.")
+@click.option("--dev", help="Split that chooses the epoch (default: dev, else a tenth of the training data).")
+@click.option("--epochs", type=click.IntRange(min=1), help="Passes over the data (default: the family's own).")
+@click.option("--encoder", type=click.Choice(["bilstm", "cnn", "average"]), default="bilstm", show_default=True)
+@click.option("--attention", type=click.Choice(["additive", "dot", "uniform"]), default="additive", show_default=True)
+@options.reading
+@options.limit(None)
+@options.seed
+@options.as_json
+@options.quiet
+def classifier(data: str, model: str, out: str, dev: str | None, epochs: int | None, encoder: str, attention: str,
+               split: str | None, columns: tuple[str, ...], labels: str | None, limit: int | None, seed: int,
+               as_json: bool, quiet: bool) -> None:  # fmt: skip
+    """Train a classifier on DATA (its train split unless --split says otherwise)."""
+    from assay import api
+
+    with progress.share_bar("training", quiet or as_json) as tell:
+        made = api.train(data, model=model, out=out, split=split or "train", dev=dev, columns=options.mapping(columns),
+                         labels=options.names(labels), limit=limit, seed=seed, epochs=epochs, encoder=encoder,
+                         attention=attention, progress=tell)  # type: ignore[arg-type]  # fmt: skip  # a callable
+    row = asdict(made)
+    if as_json:
+        click.echo(json.dumps(row, default=str))
+    else:
+        click.echo(f"{row['folder']}: accuracy {row['accuracy']:.3f} on held-out data, {row['seconds']:.0f} s")
