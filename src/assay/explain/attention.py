@@ -27,7 +27,7 @@ def attention(
 
     a_i = alpha_i, in a transformer the weight of ``layer`` ("last", "mean" or a number) and ``head`` ("mean" or a
     number) from the first position (``to="cls"``) or from all positions on average; a model with one attention layer
-    has nothing to choose and takes the defaults only. Never negative, and the same for every target: it cannot say
+    has nothing to choose. Never negative, and the same for every target: it cannot say
     what a word speaks for. High means looked at, which need not mean relied on: weights can often be permuted or
     replaced without a change of the prediction, and can be trained to deceive (Pruthi et al. 2020).
     """
