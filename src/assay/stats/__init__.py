@@ -7,10 +7,13 @@ from assay.stats.correlation import Correlation, kendall, pearson, spearman
 from assay.stats.distance import jsd, tvd
 from assay.stats.estimates import bootstrap, mean, paired, proportion
 from assay.stats.significance import holm, sign_flip_test
+from assay.stats.summaries import auc, f1_of_means, summary
 
 __all__ = [
     "Correlation",
+    "auc",
     "bootstrap",
+    "f1_of_means",
     "holm",
     "jsd",
     "kendall",
@@ -20,5 +23,6 @@ __all__ = [
     "proportion",
     "sign_flip_test",
     "spearman",
+    "summary",
     "tvd",
 ]

@@ -19,7 +19,8 @@ def mean(
 
     NaN is skipped and counted, never averaged in. ``clusters`` names what each value belongs to (the example of a
     replicate): clusters are resampled whole, and ``n`` counts them. Values that are all 0 or 1 get Wilson's interval;
-    fewer than 8 units Student's t; data so lumpy that resamples lose all spread BCa. ``how`` says which.
+    fewer than 8 units Student's t; data so lumpy that resamples lose all spread the wider of BCa and Student's t.
+    ``how`` says which. Known failure: below 30 units, most of them equal, coverage falls to about 0.8.
 
     >>> print(mean([1.0, 2.0, 3.0, float("nan")]))
     2.000 [-0.484, 4.484]

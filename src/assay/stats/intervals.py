@@ -13,7 +13,7 @@ DRAWS = 2000
 """Resamples behind an interval: the ends of a 95 % interval then rest on 50 draws each."""
 FEW = 8
 """Below this many units a resample repeats itself too often to tell anything: Student's t instead."""
-BLOCK = 2_000_000
+BLOCK = 50_000
 """Numbers drawn at once, so that memory does not grow with the data."""
 Statistic = Callable[..., float]
 Interval = tuple[float | None, float | None, str]
@@ -30,20 +30,25 @@ def of_mean(sums: Floats, sizes: Floats, value: float, level: float, seed: int) 
         return *wilson(value, n, level), "Wilson"
     gaps = sums - value * sizes
     spread = float(np.sqrt(n / (n - 1) * (gaps**2).sum()) / sizes.sum())
+    low, high = value - _student(n, level) * spread, value + _student(n, level) * spread
     if spread <= 1e-14 * abs(value) or n < FEW:
-        from scipy.special import stdtrit
-
-        reach = float(stdtrit(n - 1, 0.5 + level / 2)) * spread
-        return value - reach, value + reach, "Student's t"
+        return low, high, "Student's t"
     shifts, spreads = _resampled_means(gaps, sizes, seed)
     flat = spreads <= 1e-9 * spread
-    if flat.mean() > 0.001:
+    if flat.mean() > 0.001:  # neither keeps its coverage alone on such data
         third = float((gaps**3).sum() / (6 * (gaps**2).sum() ** 1.5))
-        low, high = _bca(shifts, 0.0, third, level)
-        return value + low, value + high, "BCa"
+        below, above = _bca(shifts, 0.0, third, level)
+        return min(low, value + below), max(high, value + above), "wider of BCa and Student's t"
     t = shifts[~flat] / spreads[~flat]
-    below, above = np.quantile(t, [0.5 - level / 2, 0.5 + level / 2])
-    return value - float(above) * spread, value - float(below) * spread, "bootstrap-t"
+    left, right = np.quantile(t, [0.5 - level / 2, 0.5 + level / 2])
+    return value - float(right) * spread, value - float(left) * spread, "bootstrap-t"
+
+
+def _student(n: int, level: float) -> float:
+    """Standard errors on each side of a mean of n."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(n - 1, 0.5 + level / 2))
 
 
 def _resampled_means(gaps: Floats, sizes: Floats, seed: int) -> tuple[Floats, Floats]:
