@@ -137,31 +137,46 @@ def all_then_each_left_out(x: Input) -> Bools:
 # ------------------------------------------------------------------------------------ combining generators
 
 
+class Pool(list[Probe]):
+    """Questions of several askers: the answers come back in order, failures among them as exceptions."""
+
+
+def resume(generator: Generator[Any, Any, Any], asked: Any, answers: list[Any]) -> Any:
+    """Give a generator the answers to what it asked: a failure is raised at the ``yield`` that asked.
+
+    Whoever yields a Pool shares it out and so receives failures as they are.
+    """
+    if isinstance(asked, Pool):
+        return generator.send(answers)
+    failed = next((a for a in answers if isinstance(a, Exception)), None)
+    if failed is not None:
+        return generator.throw(failed)
+    return generator.send(answers if isinstance(asked, list) else answers[0])
+
+
 def together(generators: Sequence[Generator[Any, Any, Any]]) -> Generator[Any, Any, list[Any]]:
     """Run generators side by side, their questions pooled; returns their results in order."""
     results: list[Any] = [None] * len(generators)
     waiting: dict[int, Any] = {}
     for i, generator in enumerate(generators):
-        _advance(generator, None, i, waiting, results)
+        _advance(generator, None, [None], i, waiting, results)
     while waiting:
         order = list(waiting)
         asked = [waiting[i] for i in order]
-        flat = [p for a in asked for p in (a if isinstance(a, list) else [a])]
-        answers: list[Any] = yield flat
+        answers: list[Any] = yield Pool(p for a in asked for p in (a if isinstance(a, list) else [a]))
         at = 0
         for i, a in zip(order, asked, strict=True):
             count = len(a) if isinstance(a, list) else 1
-            mine = answers[at : at + count]
+            _advance(generators[i], a, answers[at : at + count], i, waiting, results)
             at += count
-            _advance(generators[i], mine if isinstance(a, list) else mine[0], i, waiting, results)
     return results
 
 
-def _advance(generator: Any, sent: Any, i: int, waiting: dict[int, Any], results: list[Any]) -> None:
-    """Give one generator its answers; those that failed are raised at its ``yield``."""
-    failed = next((a for a in (sent if isinstance(sent, list) else [sent]) if isinstance(a, Exception)), None)
+def _advance(
+    generator: Any, asked: Any, answers: list[Any], i: int, waiting: dict[int, Any], results: list[Any]
+) -> None:
     try:
-        waiting[i] = generator.throw(failed) if failed else generator.send(sent)
+        waiting[i] = resume(generator, asked, answers)
     except StopIteration as stop:
         waiting.pop(i, None)
         results[i] = stop.value
@@ -179,14 +194,14 @@ class Outcome:
 
 def attempt(generator: Generator[Any, Any, Any]) -> Generator[Any, Any, Outcome]:
     """Run a generator to an Outcome: failure becomes a reason, and everything it asked is counted."""
-    cost, sent = Cost(), None
+    cost = Cost()
+    asked: Any = None
+    answers: list[Any] = [None]
     try:
         while True:
-            asked = generator.throw(sent) if isinstance(sent, Exception) else generator.send(sent)
-            answers = yield asked if isinstance(asked, list) else [asked]
+            asked = resume(generator, asked, answers)
+            answers = yield Pool(asked if isinstance(asked, list) else [asked])
             cost = sum((a.cost for a in answers if isinstance(a, Reading)), cost)
-            failed = next((a for a in answers if isinstance(a, Exception)), None)
-            sent = failed or (answers if isinstance(asked, list) else answers[0])
     except StopIteration as stop:
         return Outcome(stop.value, "", cost)
     except AssayError as error:

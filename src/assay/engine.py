@@ -14,7 +14,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from assay.types import FILL, AssayError, Asking, Cost, Floats, Model, Probe, ProbeFailed, Reading
+from assay.ask import resume
+from assay.types import FILL, Asking, AssayError, BadInput, CannotDo, Cost, Floats, Model, Probe, ProbeFailed, Reading
 
 K = TypeVar("K")
 
@@ -63,16 +64,18 @@ class _Block:
 class _Question:
     """One yielded probe: for each of its rows, the block and row that hold the answer."""
 
-    probe: Probe
     blocks: list[_Block]
     at: np.ndarray  # [m, 2]: block, row
     fresh: _Block | None
+    refused: ProbeFailed | None = None
 
     @property
     def ready(self) -> bool:
         return all(b.left == 0 for b in self.blocks)
 
     def collect(self) -> Reading | ProbeFailed:
+        if self.refused is not None:
+            return self.refused
         for i, b in enumerate(self.blocks):
             mine = self.at[self.at[:, 0] == i, 1]
             hit = next((b.failed[r] for r in mine.tolist() if r in b.failed), None) if b.failed else None
@@ -101,8 +104,8 @@ class _Case(Generic[K]):
     generator: Asking
     model: Model
     known: dict[Any, tuple[_Block, int]] = field(default_factory=dict)
+    yielded: Any = None
     asked: list[_Question] = field(default_factory=list)
-    single: bool = True
 
 
 class Engine:
@@ -135,7 +138,8 @@ class Engine:
                 else:
                     waiting.append(case)
             if waiting:
-                self._answer_fullest()
+                if self._rows:
+                    self._answer_fullest()
                 finished, waiting = self._deliver(waiting)
                 yield from finished
 
@@ -164,30 +168,30 @@ class Engine:
 
     def _advance(self, case: _Case[K], answers: list[Reading | ProbeFailed] | None) -> Done[K] | None:
         try:
-            asked = self._send(case, answers)
-            case.single = isinstance(asked, Probe)
-            case.asked = [self._question(case, p) for p in ([asked] if isinstance(asked, Probe) else asked)]
+            case.yielded = resume(case.generator, case.yielded, [None] if answers is None else list(answers))
+            probes = [case.yielded] if isinstance(case.yielded, Probe) else case.yielded
+            case.asked = [self._question(case, p) for p in probes]
         except StopIteration as stop:
             return Done(case.key, stop.value)
         except Exception as error:  # one bad case is reported as such and must not stop the others
             return Done(case.key, None, error)
         return None
 
-    def _send(self, case: _Case[K], answers: list[Reading | ProbeFailed] | None) -> Any:
-        if answers is None:
-            return next(case.generator)
-        if not case.single:
-            return case.generator.send(answers)
-        (answer,) = answers
-        return case.generator.throw(answer) if isinstance(answer, Exception) else case.generator.send(answer)
-
     def _question(self, case: _Case[K], probe: Probe) -> _Question:
         model = probe.to or case.model
-        missing = probe.want - model.can
-        if missing:
-            raise ProbeFailed(f"{model.name} cannot give {', '.join(sorted(missing))}")
+        try:
+            return self._asked(case, probe, model)
+        except Exception as error:  # what cannot be asked fails where it was asked, and only there
+            return _Question([], np.empty((0, 2)), None, _blamed(model, probe, error))
+
+    def _asked(self, case: _Case[K], probe: Probe, model: Model) -> _Question:
+        if missing := probe.want - model.can:
+            raise CannotDo(f"cannot give {', '.join(sorted(missing))}")
+        if not probe.rows:
+            raise BadInput("a question without rows")
         keys = _row_keys(probe, model)
-        fresh_rows, fresh_at = [], {}
+        fresh_rows: list[int] = []
+        fresh_at: dict[Any, int] = {}
         for row, key in enumerate(keys):
             if key not in case.known and key not in fresh_at:
                 fresh_at[key] = len(fresh_rows)
@@ -196,9 +200,9 @@ class Engine:
         if fresh_rows:
             part = probe if len(fresh_rows) == probe.rows else probe.take(np.array(fresh_rows))
             fresh = _Block(part, model, part.rows)
+            self._enqueue(fresh)
             for key, row in fresh_at.items():
                 case.known[key] = (fresh, row)
-            self._enqueue(fresh)
         blocks: list[_Block] = []
         at = np.empty((len(keys), 2), dtype=np.int64)
         numbers: dict[int, int] = {}
@@ -208,7 +212,7 @@ class Engine:
             if number == len(blocks):
                 blocks.append(block)
             at[i] = number, row
-        return _Question(probe, blocks, at, fresh)
+        return _Question(blocks, at, fresh)
 
     # ------------------------------------------------------------------------------------------- batches
 
@@ -221,8 +225,8 @@ class Engine:
             self._rows[(*kind, int(length))] += len(rows)
 
     def _capacity(self, key: Any) -> int:
-        budget = self._budget or getattr(key[0], "budget", DEFAULT_BUDGET)
-        return max(1, int(budget) // max(1, key[-1]))
+        budget = int(getattr(key[0], "budget", DEFAULT_BUDGET)) if self._budget is None else self._budget
+        return max(1, budget // max(1, int(key[-1])))
 
     def _full(self) -> bool:
         return any(rows >= self._capacity(key) for key, rows in self._rows.items())
@@ -248,6 +252,7 @@ class Engine:
         start = time.perf_counter()
         try:
             readings = model.answer([b.probe.take(rows) for b, rows in parts])
+            _check_rows(readings, parts)
             seconds = time.perf_counter() - start
         except Exception as error:  # every kind of failure is narrowed down to its row and raised there
             self._halve(model, parts, length, error)
@@ -264,11 +269,7 @@ class Engine:
         flat = [(b, int(r)) for b, rows in parts for r in rows]
         if len(flat) == 1:
             block, row = flat[0]
-            where = f"{model.name} on example {block.probe.x.example.id}"
-            text = str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
-            failure = ProbeFailed(f"{where}: {text}")
-            failure.__cause__ = error
-            block.fail(row, failure)
+            block.fail(row, _blamed(model, block.probe, error))
             return
         middle = len(flat) // 2
         for half in (flat[:middle], flat[middle:]):
@@ -278,14 +279,27 @@ class Engine:
             self._answer(model, [(b, np.array(r)) for b, r in rows.values()], length)
 
 
+def _blamed(model: Model, probe: Probe, error: Exception) -> ProbeFailed:
+    text = str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
+    failure = ProbeFailed(f"{model.name} on example {probe.x.example.id}: {text}")
+    failure.__cause__ = error
+    return failure
+
+
+def _check_rows(readings: list[Reading], parts: list[tuple[_Block, np.ndarray]]) -> None:
+    got, due = [r.rows for r in readings], [len(rows) for _, rows in parts]
+    if got != due:
+        raise BadInput(f"the model answered {got} rows to questions of {due}")
+
+
 def _finite(reading: Reading) -> np.ndarray:
     """Rows whose prediction is a number; -inf is a legal log-probability and NaN is not."""
     name = "logits" if "logits" in reading.arrays else "logp"
     if name not in reading.arrays:
         return np.ones(reading.rows, dtype=bool)
     array = reading[name]
-    bad = np.isnan(array) | np.isposinf(array) | (np.isneginf(array) if name == "logits" else False)
-    return np.asarray(~bad.reshape(len(array), -1).any(axis=1))
+    good: np.ndarray = np.isfinite(array) if name == "logits" else array < np.inf  # NaN is below nothing
+    return np.asarray(good.reshape(len(array), -1).all(axis=1))
 
 
 def _not_finite(model: Model, probe: Probe) -> ProbeFailed:
@@ -304,7 +318,7 @@ def _kind(probe: Probe, model: Model) -> tuple[Any, ...]:
 
 def _row_keys(probe: Probe, model: Model) -> list[Any]:
     """Identity of each question within a case: equal keys have equal answers."""
-    extra = (probe.target, probe.output, probe.how) if probe.want else ()
+    extra = (probe.how, probe.target, probe.output) if probe.want else (probe.how,)
     base = (id(model), id(probe.x), tuple(sorted(probe.want)), extra, probe.noise and probe.noise.std)
     keys: list[Any] = []
     codes = np.ascontiguousarray(probe.edit.codes)
