@@ -128,7 +128,10 @@ def test(
     """
     facts = {"needs": needs, "paper": paper, "of": of, "asks": asks, "headline": headline}
     return _declare(
-        "tests", name, version, facts | {"better": better, "claim": claim, "view": view, "bounds": bounds, "reruns": reruns}
+        "tests",
+        name,
+        version,
+        facts | {"better": better, "claim": claim, "view": view, "bounds": bounds, "reruns": reruns},
     )
 
 
@@ -225,6 +228,7 @@ def read_source(source: str, module: str, plugin: str = "") -> list[Entry]:
         for call in node.decorator_list:
             if isinstance(call, ast.Call) and (kind := _DECORATORS.get(_called(call))):
                 name, version, facts = _arguments(call, module)
+                facts = _defaults(_called(call)) | facts
                 doc = inspect.cleandoc(ast.get_docstring(node) or "")
                 out.append(Entry(kind, name, version, module, node.name, doc, facts, plugin))
     return out
@@ -232,6 +236,13 @@ def read_source(source: str, module: str, plugin: str = "") -> list[Entry]:
 
 def _called(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+@functools.cache
+def _defaults(decorator: str) -> dict[str, Any]:
+    """What a decorator declares for those that do not say: its own keyword defaults."""
+    signature = inspect.signature(globals()[decorator])
+    return {n: p.default for n, p in signature.parameters.items() if n not in ("name", "version")}
 
 
 def _arguments(call: ast.Call, module: str) -> tuple[str, int, dict[str, Any]]:
@@ -308,14 +319,16 @@ class Spec:
         if isinstance(text, Spec):
             return text
         if isinstance(text, Mapping):
+            if "name" not in text:
+                raise BadInput(f"{dict(text)} has no 'name'; write {{name = ..., key = value}}")
             rest = {k: v for k, v in text.items() if k != "name"}
             return Spec(str(text["name"]), rest)
-        name, bracket, rest = text.strip().partition("(")
+        name, bracket, inner = text.strip().partition("(")
         if not bracket:
             return Spec(name.strip())
-        if not rest.endswith(")"):
+        if not inner.endswith(")"):
             raise BadInput(f"'{text}' has no closing bracket; write name(key=value, ...)")
-        return Spec(name.strip(), {k: _value(v, text) for k, v in _pairs(rest[:-1], text)})
+        return Spec(name.strip(), {k: _value(v) for k, v in _pairs(inner[:-1], text)})
 
 
 def _pairs(text: str, whole: str) -> list[tuple[str, str]]:
@@ -337,12 +350,12 @@ def _pairs(text: str, whole: str) -> list[tuple[str, str]]:
     return out
 
 
-def _value(text: str, whole: str) -> Any:
+def _value(text: str) -> Any:
     if text in ("true", "false"):
         return text == "true"
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError):
         return text  # a bare word is a string: removal=mask
 
 
@@ -359,6 +372,7 @@ class Bound:
     """Short name for tables: the name with the settings that were given."""
 
     def __call__(self, *args: Any) -> Any:
+        """The function with its settings: a generator, for methods, tests and operators."""
         return self.function(*args, **self.settings)
 
     @property
@@ -388,7 +402,11 @@ def bind(kind: str, spec: str | Spec | Mapping[str, Any], loaders: Mapping[str, 
     ``loaders`` resolve kinds that are not functions with settings: {"models": load} for language models.
     """
     spec = Spec.parse(spec)
-    entry = find(kind, spec.name)
+    return bind_entry(find(kind, spec.name), spec, loaders)
+
+
+def bind_entry(entry: Entry, spec: Spec, loaders: Mapping[str, Loader] | None = None) -> Bound:
+    """The same for an entry at hand, listed or not (a module under development)."""
     function = entry.load()
     schema = parameters(function)
     settings: dict[str, Any] = {}
