@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -14,12 +13,13 @@ from assay.case import CaseResult, Known, Work, applicable, case
 from assay.engine import Engine
 from assay.plan import CasesNode, DataNode, ModelNode, Plan
 from assay.registry import Entry
-from assay.run import Event, Where
+from assay.results import Audit, Explanations
+from assay.run import HERE, Event, Where
 from assay.run import run as run_plan
 from assay.store import Store
-from assay.summary import Summary, summarise
-from assay.types import AssayError, BadInput, CannotDo, Dataset, Example, Explanation, Record
-from assay.verdict import Verdict, judge
+from assay.summary import summarise
+from assay.types import AssayError, BadInput, CannotDo, Dataset, Example, Explanation, Record, UnknownName
+from assay.verdict import judge
 
 METHODS = ("random", "attention", "gradient", "smoothgrad", "integrated-gradients", "leave-one-out", "lime", "shapley")
 """What an audit explains with unless told otherwise; those that a model cannot serve are reported, not run."""
@@ -40,60 +40,8 @@ OnEvent = Callable[[Event], None]
 # ----------------------------------------------------------------------------------------------- explain
 
 
-class Explanations(Mapping[str, Explanation]):
-    """Several methods' explanations of one example, by method name."""
-
-    def __init__(self, found: Mapping[str, Explanation], gaps: Mapping[str, str]) -> None:
-        self._found = dict(found)
-        self.gaps = dict(gaps)
-        """Methods that gave none, with the reason."""
-
-    def __getitem__(self, name: str) -> Explanation:
-        if name not in self._found:
-            reason = self.gaps.get(name)
-            hint = f": {reason}" if reason else registry.did_you_mean(name, list(self._found))
-            raise registry.UnknownName(f"no explanation by '{name}'{hint}")
-        return self._found[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def to_pandas(self) -> Any:
-        """One row per word, one column per method."""
-        import pandas as pd
-
-        first = next(iter(self._found.values()))
-        return pd.DataFrame({"word": first.words} | {n: e.scores for n, e in self._found.items()})
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values: words once, scores and notes by method, gaps with reasons."""
-        first = next(iter(self._found.values()))
-        return {
-            "fields": dict(first.example.fields),
-            "target": first.target_name,
-            "labels": list(first.labels),
-            "probabilities": list(first.probabilities),
-            "cut": first.x.cut,
-            "words": list(first.words),
-            "methods": {
-                n: {"scores": e.scores.tolist(), "notes": dict(e.notes)} for n, e in self._found.items()
-            },
-            "gaps": self.gaps,
-        }  # fmt: skip
-
-    def save(self, path: str | Path) -> None:
-        """Write ``to_json()`` to a file."""
-        Path(path).write_text(json.dumps(self.to_json(), ensure_ascii=False, indent=1), encoding="utf-8")
-
-    def _repr_html_(self) -> str:
-        return "".join(e._repr_html_() for e in self._found.values())
-
-
 @overload
-def explain(
+def explain(  # type: ignore[overload-overlap]  # a str is also a Sequence[str]; the first match is meant
     text: str | Mapping[str, str] | Example, *, model: Any = ..., method: str, target: Any = ..., unit: str = ...,
     seed: int = ..., device: str = ..., dtype: str = ...,
 ) -> Explanation: ...  # fmt: skip
@@ -147,73 +95,6 @@ def _example(text: str | Mapping[str, str] | Example) -> Example:
 
 
 # ------------------------------------------------------------------------------------------------- audit
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Audit:
-    """A finished (or interrupted) run: verdicts first, then every number."""
-
-    folder: Path
-    summary: Summary
-    verdicts: tuple[Verdict, ...]
-
-    @property
-    def records(self) -> list[Record]:
-        """Every record of the run."""
-        with Store.open(self.folder) as store:
-            return list(store.records())
-
-    @property
-    def explanations(self) -> list[Explanation]:
-        """Every explanation of the run."""
-        with Store.open(self.folder) as store:
-            return list(store.explanations())
-
-    def to_pandas(self) -> Any:
-        """One row per record and value."""
-        from assay.export import to_pandas
-
-        return to_pandas(self.records)
-
-    def to_json(self) -> dict[str, Any]:
-        """Verdicts, table, gaps and settings as plain values."""
-        from assay.report.json import to_json
-
-        return to_json(self.summary, self.verdicts)
-
-    def to_markdown(self) -> str:
-        """The report as Markdown."""
-        from assay.report.markdown import markdown
-
-        return markdown(self.summary, self.verdicts)
-
-    def to_html(self, text: bool = True) -> str:
-        """The report as one self-contained page; ``text=False`` leaves all texts out."""
-        from assay.report.html import render
-
-        return render(self.summary, self.verdicts, text=text)
-
-    def save(self, path: str | Path) -> None:
-        """Write the report (.html, .md or .json by suffix) or export the records (.csv, .parquet, .jsonl)."""
-        path = Path(path)
-        made = {".html": self.to_html, ".md": self.to_markdown, ".json": self._json_text}.get(path.suffix)
-        if made is not None:
-            path.write_text(made(), encoding="utf-8")
-            return
-        from assay.export import export
-
-        with Store.open(self.folder) as store:
-            export(store, path)
-
-    def _json_text(self) -> str:
-        return json.dumps(self.to_json(), ensure_ascii=False, indent=1)
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        rows = "".join(f"<tr><td>{escape(v.method)}</td><td>{escape(v.level)}</td><td>{escape(v.headline)}</td></tr>"
-                       for v in self.verdicts)  # fmt: skip
-        return f"<table><tr><th>method</th><th>verdict</th><th>in words</th></tr>{rows}</table>"
 
 
 def audit_plan(
@@ -285,7 +166,7 @@ def run(
     plan: Plan | str | Path,
     *,
     out: str | Path,
-    where: Where = Where(),  # noqa: B008  # frozen
+    where: Where = HERE,
     objects: Mapping[str, Any] | None = None,
     on_event: OnEvent | None = None,
 ) -> Audit:
@@ -345,7 +226,9 @@ def _evidence(explanations: Sequence[Explanation]) -> dict[str, tuple[bool, ...]
 # ------------------------------------------------------------------------------------------- everything else
 
 
-def estimate(plan: Plan, where: Where = Where(), objects: Mapping[str, Any] | None = None, sample: int = 3) -> dict[str, Any]:  # noqa: B008, E501  # frozen
+def estimate(
+    plan: Plan, where: Where = HERE, objects: Mapping[str, Any] | None = None, sample: int = 3
+) -> dict[str, Any]:
     """What a plan would cost, measured on its first few examples: rows, tokens, minutes."""
     import time
 
@@ -375,7 +258,7 @@ def entries(kind: str | None = None) -> list[Entry]:
         return [e for e in registry.entries("changes") if e.facts.get("purpose") == kind.rstrip("s")]
     if kind is not None and kind not in registry.ROOMS:
         known = [*registry.ROOMS, "attacks", "repairs"]
-        raise registry.UnknownName(f"unknown kind '{kind}'{registry.did_you_mean(kind, known)}")
+        raise UnknownName(f"unknown kind '{kind}'{registry.did_you_mean(kind, known)}")
     return registry.entries(kind)
 
 
@@ -415,7 +298,14 @@ def train(
     chosen = {} if epochs is None else {"epochs": epochs}
     if model == "attention-rnn":
         return training.train_attention_folder(
-            held[0], held[1], out=Path(out), encoder=encoder, attention=attention, seed=seed, progress=progress, **chosen
+            held[0],
+            held[1],
+            out=Path(out),
+            encoder=encoder,
+            attention=attention,
+            seed=seed,
+            progress=progress,
+            **chosen,
         )
     ref = str(training.minilm_folder()) if model == "builtin:minilm" else model
     return training.train_transformer(ref, held[0], held[1], out=Path(out), seed=seed, progress=progress, **chosen)

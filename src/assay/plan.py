@@ -132,7 +132,7 @@ def _node(kind: type[N], name: str, table: Any, where: str) -> N:
     _only(table, known, where)
     values = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
     try:
-        return kind(name=name, **values)
+        return kind(name=name, **values)  # type: ignore[call-arg]  # every node has a name
     except TypeError as error:
         missing = str(error).split("argument")[-1].lstrip("s: ")
         raise BadInput(f"{where} lacks {missing}") from error

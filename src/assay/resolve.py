@@ -112,13 +112,17 @@ def trained(name: str, progress: Progress | None = None) -> Path:
     if not (folder / "model.safetensors").exists():
         fresh = folder.with_name(f"{folder.name}.{os.getpid()}")
         told = (lambda share: progress(f"training builtin:{name}", share)) if progress else None
-        net = train.train_attention(data(f"builtin:{name}", split="train"), data(f"builtin:{name}", split="dev"), progress=told)
+        net = train.train_attention(
+            data(f"builtin:{name}", split="train"), data(f"builtin:{name}", split="dev"), progress=told
+        )
         try:
             net.save(fresh)
             fresh.replace(folder)
         except OSError as error:
             if not (folder / "model.safetensors").exists():
-                raise AssayError(f"cannot keep the built-in model in {folder.parent} ({error.strerror}); set ASSAY_CACHE") from error
+                raise AssayError(
+                    f"cannot keep the built-in model in {folder.parent} ({error.strerror}); set ASSAY_CACHE"
+                ) from error
     return folder
 
 

@@ -52,6 +52,9 @@ class Where:
     trust_remote_code: bool = False
 
 
+HERE = Where()
+
+
 @dataclass(eq=False, slots=True)
 class _Failures:
     """Counts a method's failures until its first success."""
@@ -71,7 +74,9 @@ class _Failures:
         return stopped
 
 
-def run(plan: Plan, folder: str | Path, where: Where = Where(), objects: Mapping[str, Any] | None = None) -> Iterator[Event]:  # noqa: B008  # frozen
+def run(
+    plan: Plan, folder: str | Path, where: Where = HERE, objects: Mapping[str, Any] | None = None
+) -> Iterator[Event]:
     """Run a plan into a folder; an unfinished run of the same plan in it is resumed.
 
     ``objects``: live models or data sets by the name the plan gives them. Closing the iterator stops the work;
@@ -98,7 +103,9 @@ def open_store(plan: Plan, folder: Path) -> Store:
     return store
 
 
-def prepare(plan: Plan, node: CasesNode, where: Where, objects: Mapping[str, Any]) -> tuple[Work, Dataset, dict[str, Any]]:
+def prepare(
+    plan: Plan, node: CasesNode, where: Where, objects: Mapping[str, Any]
+) -> tuple[Work, Dataset, dict[str, Any]]:
     """Load the model and data of a cases node and bind its methods and tests to what the model can do."""
     model_node = next(m for m in plan.models if m.name == node.model)
     data_node = next(d for d in plan.data if d.name == node.data)
@@ -114,7 +121,9 @@ def prepare(plan: Plan, node: CasesNode, where: Where, objects: Mapping[str, Any
     fit_methods, out_methods = _split(methods, model)
     fit_tests, out_tests = _split(tests, model)
     if not fit_methods:
-        raise AssayError(f"no method of this plan fits {model.name}: {'; '.join(f'{b.label} {r}' for b, r in out_methods)}")
+        raise AssayError(
+            f"no method of this plan fits {model.name}: {'; '.join(f'{b.label} {r}' for b, r in out_methods)}"
+        )
     work = Work(model, fit_methods, fit_tests, node.target, node.unit, node.hold, plan.seed)
     refs = {"model_ref": model_node.load, "data_ref": data_node.read, "split": data.split}
     meta = describe(work, data, refs) | {"inapplicable": {b.label: r for b, r in (*out_methods, *out_tests)}}
@@ -189,7 +198,9 @@ def _run_cases(plan: Plan, node: CasesNode, store: Store, where: Where, objects:
         for key in failures.note(result):
             stopped.add(key)
             label = next(m.label for m in work.methods if m.key == key)
-            yield Event("stopped", done, total, seconds, f"{label} failed on its first {FIRST} examples and was stopped")
+            yield Event(
+                "stopped", done, total, seconds, f"{label} failed on its first {FIRST} examples and was stopped"
+            )
         yield Event("case", done, total, seconds, finished.key.id, engine.total.tokens)
     yield Event("end", done, total, time.monotonic() - start, tokens=engine.total.tokens)
 
@@ -239,9 +250,7 @@ class _Filing:
     def file(self, result: CaseResult) -> None:
         content, rule = result.example.content, self.work.rule
         explanations = [(explanation_key(self.model, content, rule, m), e) for m, e in result.explanations]
-        records = [
-            (record_key(self.model, content, rule, f.method, f.test, f.other), f.record) for f in result.records
-        ]
+        records = [(record_key(self.model, content, rule, f.method, f.test, f.other), f.record) for f in result.records]
         self.store.put(explanations=explanations, records=records)
 
     def inapplicable(self, reasons: Mapping[str, str]) -> None:

@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NewType, Protocol, runtime_checkable
 
@@ -317,10 +318,10 @@ class Reading:
             return np.asarray(self.arrays["logp"], dtype=np.float64)
         z = np.asarray(self.arrays["logits"], dtype=np.float64)
         if self.head != "softmax":
-            return -np.logaddexp(0.0, -z)
+            return np.asarray(-np.logaddexp(0.0, -z))
         top = z.max(axis=-1, keepdims=True)
-        shifted: Floats = z - top
-        return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+        shifted = z - top
+        return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
 
     @property
     def choice(self) -> NDArray[np.int64]:
@@ -354,11 +355,26 @@ class Model(Protocol):
     """What the engine needs of a model. ``can`` is tried at load, never declared from a class name."""
 
     name: str
-    fingerprint: str | None
-    """Key of the model's content; None for a nameless black box, whose results cannot be resumed."""
-    can: frozenset[str]
-    labels: tuple[str, ...]
-    head: str
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Key of the model's content; None for a nameless black box, whose results cannot be resumed."""
+        ...
+
+    @property
+    def can(self) -> frozenset[str]:
+        """What it can answer or be asked under, beyond a prediction."""
+        ...
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the classes."""
+        ...
+
+    @property
+    def head(self) -> str:
+        """How its logits become probabilities."""
+        ...
 
     def read(self, example: Example, unit: str = "word") -> Input:
         """The example as features."""
@@ -435,7 +451,7 @@ class Explanation:
         return target_name(self.target, self.labels)
 
     def _repr_html_(self) -> str:
-        head = f"<b>{heat.escape(self.method)}</b> for <i>{heat.escape(self.target_name)}</i>: "
+        head = f"<b>{escape(self.method)}</b> for <i>{escape(self.target_name)}</i>: "
         return f"<div>{head}{heat.html(self.words, self.scores.tolist())}</div>"
 
 

@@ -156,7 +156,9 @@ def _may_not(level: Level, facts: Mapping[str, Any], away: bool) -> str:
     if facts.get("family") == "attention":
         text += " A claim that attention is the reason: other weights may give the same answer (Jain & Wallace 2019)."
     if level == "supported" and not away:
-        text += " A comparison with methods that remove words differently: every test it passed removes words its own way."
+        text += (
+            " A comparison with methods that remove words differently: every test it passed removes words its own way."
+        )
     return text
 
 

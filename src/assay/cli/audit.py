@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,8 @@ from assay.cli import options, progress
 from assay.types import AssayError
 
 if TYPE_CHECKING:
-    from assay.api import Audit
     from assay.plan import Plan
+    from assay.results import Audit
     from assay.run import Where
 
 
@@ -83,7 +83,9 @@ def _told_where(folder: str) -> Iterator[None]:
     except KeyboardInterrupt:
         if not (Path(folder) / "store.sqlite").exists():
             raise
-        raise AssayError(f"interrupted; everything finished is stored in {folder}; the same command with --out {folder} goes on") from None
+        raise AssayError(
+            f"interrupted; everything finished is stored in {folder}; the same command with --out {folder} goes on"
+        ) from None
 
 
 def show_audit(done: Audit, as_json: bool) -> None:

@@ -54,7 +54,13 @@ def show(name: str, as_json: bool) -> None:
     click.echo(click.style(f"{entry.name}", bold=True) + f"  {entry.kind}, version {entry.version}\n")
     click.echo(entry.doc + "\n")
     for n, p in settings.items():
-        choices = f"  one of {', '.join(map(str, p.choices))}" if p.choices else f"  names one of: assay list {p.names}" if p.names else ""
+        choices = (
+            f"  one of {', '.join(map(str, p.choices))}"
+            if p.choices
+            else f"  names one of: assay list {p.names}"
+            if p.names
+            else ""
+        )
         click.echo(f"  {n} = {'(required)' if p.required else p.default}{choices}")
     for fact in ("needs", "of", "asks", "headline", "better", "claim", "paper", "purpose"):
         if entry.facts.get(fact):

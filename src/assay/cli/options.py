@@ -24,7 +24,11 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
 
 
 device = click.option(
-    "--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), default="auto", show_default=True, help="Where it runs."
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda", "mps"]),
+    default="auto",
+    show_default=True,
+    help="Where it runs.",
 )
 dtype = click.option(
     "--dtype",
@@ -50,7 +54,9 @@ def limit(default: int | None) -> Callable[[F], F]:
 
 reading = together(
     click.option("--split", help="Which part of the data (default: test, else dev, else the only one)."),
-    click.option("--column", "columns", multiple=True, metavar="FIELD=COLUMN", help="Map a field (or label, id) to a column."),
+    click.option(
+        "--column", "columns", multiple=True, metavar="FIELD=COLUMN", help="Map a field (or label, id) to a column."
+    ),
     click.option("--labels", help="Label names in the model's order, with commas between."),
 )
 

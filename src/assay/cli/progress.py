@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,14 @@ def bar(title: str, quiet: bool) -> Iterator[OnEvent]:
         yield lambda event: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
@@ -29,14 +36,15 @@ def bar(title: str, quiet: bool) -> Iterator[OnEvent]:
         def tell(event: Event) -> None:
             if event.kind == "stopped":
                 progress.console.print(event.message, style="yellow")
-            description = event.message if event.kind == "start" else None
-            progress.update(task, total=event.total, completed=event.done, **({"description": description} if description else {}))  # type: ignore[arg-type]  # rich's fields are untyped
+            progress.update(task, total=event.total, completed=event.done)
+            if event.kind == "start":
+                progress.update(task, description=event.message)
 
         yield tell
 
 
 @contextmanager
-def share_bar(title: str, quiet: bool) -> Iterator[object]:
+def share_bar(title: str, quiet: bool) -> Iterator[Callable[[float], None]]:
     """Yields a function that takes the share done, in [0, 1]."""
     if quiet:
         yield lambda share: None

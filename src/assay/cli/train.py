@@ -23,7 +23,7 @@ def train() -> None:
 @click.option("--dev", help="Split that chooses the epoch (default: dev, else a tenth of the training data).")
 @click.option("--epochs", type=click.IntRange(min=1), help="Passes over the data (default: the family's own).")
 @click.option("--encoder", type=click.Choice(["bilstm", "cnn", "average"]), default="bilstm", show_default=True)
-@click.option("--attention", type=click.Choice(["additive", "dot", "uniform"]), default="additive", show_default=True)
+@click.option("--attention", type=click.Choice(["additive", "dot", "uniform"]), default="additive")
 @options.reading
 @options.limit(None)
 @options.seed
@@ -38,7 +38,7 @@ def classifier(data: str, model: str, out: str, dev: str | None, epochs: int | N
     with progress.share_bar("training", quiet or as_json) as tell:
         made = api.train(data, model=model, out=out, split=split or "train", dev=dev, columns=options.mapping(columns),
                          labels=options.names(labels), limit=limit, seed=seed, epochs=epochs, encoder=encoder,
-                         attention=attention, progress=tell)  # type: ignore[arg-type]  # fmt: skip  # a callable
+                         attention=attention, progress=tell)  # fmt: skip
     row = asdict(made)
     if as_json:
         click.echo(json.dumps(row, default=str))

@@ -1,0 +1,133 @@
+"""What explain and audit give back: views for notebooks, pandas, JSON and files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from assay import registry
+from assay.store import Store
+from assay.summary import Summary
+from assay.types import Explanation, Record, UnknownName
+from assay.verdict import Verdict
+
+
+class Explanations(Mapping[str, Explanation]):
+    """Several methods' explanations of one example, by method name."""
+
+    def __init__(self, found: Mapping[str, Explanation], gaps: Mapping[str, str]) -> None:
+        self._found = dict(found)
+        self.gaps = dict(gaps)
+        """Methods that gave none, with the reason."""
+
+    def __getitem__(self, name: str) -> Explanation:
+        if name not in self._found:
+            reason = self.gaps.get(name)
+            hint = f": {reason}" if reason else registry.did_you_mean(name, list(self._found))
+            raise UnknownName(f"no explanation by '{name}'{hint}")
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def to_pandas(self) -> Any:
+        """One row per word, one column per method."""
+        import pandas as pd
+
+        first = next(iter(self._found.values()))
+        return pd.DataFrame({"word": first.words} | {n: e.scores for n, e in self._found.items()})
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values: words once, scores and notes by method, gaps with reasons."""
+        first = next(iter(self._found.values()))
+        return {
+            "fields": dict(first.example.fields),
+            "target": first.target_name,
+            "labels": list(first.labels),
+            "probabilities": list(first.probabilities),
+            "cut": first.x.cut,
+            "words": list(first.words),
+            "methods": {
+                n: {"scores": e.scores.tolist(), "notes": dict(e.notes)} for n, e in self._found.items()
+            },
+            "gaps": self.gaps,
+        }  # fmt: skip
+
+    def save(self, path: str | Path) -> None:
+        """Write ``to_json()`` to a file."""
+        Path(path).write_text(json.dumps(self.to_json(), ensure_ascii=False, indent=1), encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        return "".join(e._repr_html_() for e in self._found.values())
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Audit:
+    """A finished (or interrupted) run: verdicts first, then every number."""
+
+    folder: Path
+    summary: Summary
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def records(self) -> list[Record]:
+        """Every record of the run."""
+        with Store.open(self.folder) as store:
+            return list(store.records())
+
+    @property
+    def explanations(self) -> list[Explanation]:
+        """Every explanation of the run."""
+        with Store.open(self.folder) as store:
+            return list(store.explanations())
+
+    def to_pandas(self) -> Any:
+        """One row per record and value."""
+        from assay.export import to_pandas
+
+        return to_pandas(self.records)
+
+    def to_json(self) -> dict[str, Any]:
+        """Verdicts, table, gaps and settings as plain values."""
+        from assay.report.json import to_json
+
+        return to_json(self.summary, self.verdicts)
+
+    def to_markdown(self) -> str:
+        """The report as Markdown."""
+        from assay.report.markdown import markdown
+
+        return markdown(self.summary, self.verdicts)
+
+    def to_html(self, text: bool = True) -> str:
+        """The report as one self-contained page; ``text=False`` leaves all texts out."""
+        from assay.report.html import render
+
+        return render(self.summary, self.verdicts, text=text)
+
+    def save(self, path: str | Path) -> None:
+        """Write the report (.html, .md or .json by suffix) or export the records (.csv, .parquet, .jsonl)."""
+        path = Path(path)
+        made = {".html": self.to_html, ".md": self.to_markdown, ".json": self._json_text}.get(path.suffix)
+        if made is not None:
+            path.write_text(made(), encoding="utf-8")
+            return
+        from assay.export import export
+
+        with Store.open(self.folder) as store:
+            export(store, path)
+
+    def _json_text(self) -> str:
+        return json.dumps(self.to_json(), ensure_ascii=False, indent=1)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td>{escape(v.method)}</td><td>{escape(v.level)}</td><td>{escape(v.headline)}</td></tr>"
+                       for v in self.verdicts)  # fmt: skip
+        return f"<table><tr><th>method</th><th>verdict</th><th>in words</th></tr>{rows}</table>"
