@@ -134,12 +134,13 @@ class Dot(nn.Module):
         bound = shape.width**-0.5  # as a linear layer of that width begins
         drawn = None if shape.query else nn.Parameter(torch.empty(shape.width, 1).uniform_(-bound, bound))
         self.register_parameter("vector", drawn)
-        self.root = shape.width**0.5
+        self.root: float = shape.width**0.5
 
     def forward(self, states: Tensor, asked: Tensor | None) -> Tensor:
         """Scores [B, L]."""
         query: Tensor = self.get_parameter("vector") if asked is None else asked.unsqueeze(-1)
-        return (states @ query).squeeze(-1) / self.root
+        dots: Tensor = states @ query
+        return dots.squeeze(-1) / self.root
 
 
 class Uniform(nn.Module):

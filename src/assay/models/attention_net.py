@@ -13,19 +13,26 @@ from assay.models.attention_layers import ATTENTIONS, ENCODERS, Shape
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Text:
-    """Padded ids [B, L] with, per place: is it there, may it be attended, which side it is on, 0 where zeroed."""
+    """Ids [B, L] padded on the right with, per place: is it there, may it be attended, is it the query's."""
 
     ids: Tensor
     there: Tensor
     attend: Tensor
-    side: Tensor | None = None
-    """1 for places of the query; None when there is no query."""
-    gate: Tensor | None = None
+    query: Tensor | None = None
+    """[B, L] bool; None when there is no query."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Encoded:
+    """Hidden states [B, L, W] in the order of the ids (0 on the query's places), and the query's vector [B, W]."""
+
+    states: Tensor
+    asked: Tensor | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Seen:
-    """What one forward pass saw: logits [B, outputs], attention and hidden states in the order of the ids."""
+    """One forward pass: logits [B, outputs], attention [B, L] and the states that it averaged."""
 
     logits: Tensor
     attention: Tensor
@@ -44,60 +51,59 @@ class AttentionNet(nn.Module):
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.shape = shape
+        half = shape.width // 2
         self.embedding = nn.Embedding(shape.vocab * (2 if shape.query else 1), shape.embed)
         self.encoder = ENCODERS[shape.encoder](shape)
         self.asker = ENCODERS[shape.encoder](shape) if shape.query else None
         self.attention = ATTENTIONS[shape.attention](shape)
-        self.of_context = nn.Linear(shape.width, shape.width // 2) if shape.query else None
-        self.of_query = nn.Linear(shape.width, shape.width // 2) if shape.query else None
-        self.decoder = nn.Linear(shape.width // 2 if shape.query else shape.width, shape.outputs)
+        self.of_context = nn.Linear(shape.width, half) if shape.query else None
+        self.of_query = nn.Linear(shape.width, half) if shape.query else None
+        self.decoder = nn.Linear(half if shape.query else shape.width, shape.outputs)
 
-    def lookup(self, text: Text) -> Tensor:
-        """Word embeddings [B, L, D]; the query has a table of its own; zeroed places are zero."""
-        ids = text.ids if text.side is None else text.ids + text.side * self.shape.vocab
-        found: Tensor = self.embedding(ids)
-        return found if text.gate is None else found * text.gate.unsqueeze(-1).to(found.dtype)
+    def lookup(self, ids: Tensor, query: Tensor | None = None) -> Tensor:
+        """Word embeddings [B, L, D]; the query has a table of its own."""
+        found: Tensor = self.embedding(ids if query is None else ids + query * self.shape.vocab)
+        return found
 
     def forward(
         self, text: Text, change: Change | None = None, attention: Tensor | None = None, hold: bool = False
     ) -> Seen:
         """Logits with the net's own attention or an imposed one [B, L]; ``hold``: no gradient through attention."""
-        found = self.lookup(text)
-        found = found if change is None else change(found)
-        if self.asker is None:
-            states, asked = self.encoder(found, text.there)[0], None
-        else:
-            states, asked = self._both(found, text, self.asker)
-        weights = self.weights(states, text.attend, asked) if attention is None else attention.to(states.dtype)
+        encoded = self.encode(text, change)
+        weights = self.weights(encoded, text.attend) if attention is None else attention.to(encoded.states.dtype)
         weights = weights.detach() if hold else weights
-        return Seen(self.decode((weights.unsqueeze(-1) * states).sum(1), asked), weights, states)
+        return Seen(self.decode(weights, encoded), weights, encoded.states)
 
-    def weights(self, states: Tensor, attend: Tensor, asked: Tensor | None = None) -> Tensor:
+    def encode(self, text: Text, change: Change | None = None) -> Encoded:
+        """Hidden states; ``change`` acts on the looked-up embeddings [B, L, D]."""
+        found = self.lookup(text.ids, text.query)
+        found = found if change is None else change(found)
+        if self.asker is None or text.query is None:
+            return Encoded(self.encoder(found, text.there)[0])
+        mine = text.there & ~text.query
+        states, _ = self.encoder(*_gathered(found, mine))
+        _, asked = self.asker(*_gathered(found, text.there & text.query))
+        rank = (mine.long().cumsum(1) - 1).clamp(0, states.shape[1] - 1)
+        back = states.gather(1, rank.unsqueeze(-1).expand(-1, -1, states.shape[2]))
+        return Encoded(back * mine.unsqueeze(-1), asked)
+
+    def weights(self, encoded: Encoded, attend: Tensor) -> Tensor:
         """Attention [B, L]: a softmax over the attended places; all zero when there are none."""
-        scores: Tensor = self.attention(states, asked)
+        scores: Tensor = self.attention(encoded.states, encoded.asked)
         scores = scores.masked_fill(~attend, torch.finfo(scores.dtype).min)
         return torch.softmax(scores, dim=-1) * attend
 
-    def decode(self, context: Tensor, asked: Tensor | None = None) -> Tensor:
-        """Logits [B, outputs] of a context vector (and the query's)."""
-        if asked is not None and self.of_context is not None and self.of_query is not None:
-            context = torch.tanh(self.of_context(context) + self.of_query(asked))
+    def decode(self, weights: Tensor, encoded: Encoded) -> Tensor:
+        """Logits [..., B, outputs] of attention [..., B, L]: many attentions over states encoded once."""
+        context = (weights.unsqueeze(-2) @ encoded.states).squeeze(-2)
+        if self.of_context is not None and self.of_query is not None:
+            context = torch.tanh(self.of_context(context) + self.of_query(encoded.asked))
         out: Tensor = self.decoder(context)
         return out
 
     def place_scores(self, states: Tensor) -> Tensor:
         """What attending one place alone would add, [B, L, outputs], bias left out; exact without a query."""
         return states @ self.decoder.weight.T
-
-    def _both(self, found: Tensor, text: Text, asker: nn.Module) -> tuple[Tensor, Tensor]:
-        """Encode the two sides apart: states in the order of the ids (0 on the query's side), query vector."""
-        query = torch.zeros_like(text.there) if text.side is None else text.there & (text.side == 1)
-        mine = text.there & ~query
-        states, _ = self.encoder(*_gathered(found, mine))
-        _, asked = asker(*_gathered(found, query))
-        rank = (mine.long().cumsum(1) - 1).clamp(0, states.shape[1] - 1)
-        back = states.gather(1, rank.unsqueeze(-1).expand(-1, -1, states.shape[2]))
-        return back * mine.unsqueeze(-1), asked
 
 
 def _gathered(found: Tensor, mine: Tensor) -> tuple[Tensor, Tensor]:

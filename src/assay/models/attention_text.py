@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +63,32 @@ class Vocabulary:
     def id(self, word: str) -> int:
         """The word's id, 1 when it is unknown."""
         return self._ids.get(prepared(word, lower=self.lower, digits=self.digits), UNK)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How examples become ids: the vocabulary, the fields in order, which one is the query, what a word is."""
+
+    vocabulary: Vocabulary
+    fields: tuple[str, ...] = ("text",)
+    query: str = ""
+    """The field that is not attended but asks ('' = none)."""
+    unit: str = "word"
+    edges: bool = True
+    """Each field stands between [SOS] and [EOS], which are read but never attended."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """As JSON."""
+        v = self.vocabulary
+        own = {"fields": list(self.fields), "query": self.query, "unit": self.unit, "edges": self.edges}
+        return own | {"lower": v.lower, "digits": v.digits, "words": list(v.words)}
+
+    @staticmethod
+    def of(facts: Mapping[str, Any]) -> Reader:
+        """The reader that gave these facts."""
+        vocabulary = Vocabulary(tuple(facts["words"]), bool(facts["lower"]), bool(facts["digits"]))
+        return Reader(vocabulary, tuple(facts["fields"]), facts["query"], facts["unit"], bool(facts["edges"]))
 
 
 Vectors = str | Path | tuple[Floats, Sequence[str]]
