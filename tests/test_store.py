@@ -176,6 +176,10 @@ def test_other_content_under_a_key_is_refused_and_the_whole_put_undone(store: St
     with pytest.raises(TypeError, match="cannot be stored"):
         store.put(records=[("x", number()), ("y", number(detail={"a": object()}))])
     assert store.has(["x", "y"]) == set()
+    with pytest.raises(BadInput, match="stored with other"):
+        store.put(records=[("x", number(0.1)), ("x", number(0.2))])
+    store.put([("x", make()), ("x", make())])
+    assert store.counts()["explanations"] == 2
 
 
 # ----------------------------------------------------------------------------------------------- processes

@@ -125,34 +125,48 @@ class Store:
         The same key again is ignored when it says the same (up to float32 rounding) and refused when not; a failure
         gives way to numbers. ``model``: what to file under (an explanation's own model when left out).
         """
+        made, numbers = list(explanations), list(records)
         with explained(self.path), transaction(self._write()):
+            there = self.has([k for k, _ in made] + [k for k, _ in numbers])
             for example in examples:
                 self._db.execute("INSERT OR IGNORE INTO examples VALUES (?, ?)", codec.example_row(example))
-            for key, explanation in explanations:
-                self._put_explanation(key, explanation, model)
-            for key, record in records:
-                self._put_record(key, record, model)
+            inputs = {id(e.x): e.x for k, e in made if k not in there}
+            keys = {at: self._put_input(x) for at, x in inputs.items()}
+            for key, explanation in made:
+                if key in there:
+                    self._agree(key, explanation)
+                else:
+                    self._insert(
+                        "explanations", codec.explanation_row(key, model, explanation, keys[id(explanation.x)])
+                    )
+                    there.add(key)
+            for key, record in numbers:
+                if key not in there or self._supersedes(key, record):
+                    self._insert("records", codec.record_row(key, model, record))
+                    there.add(key)
 
-    def _put_explanation(self, key: str, made: Explanation, model: str) -> None:
-        there = self.explanation(key)
-        if there is not None:
-            if not codec.same_explanation(there, made):
-                raise BadInput(f"{self.path}: {made.method} on example {made.example.id} is stored with other scores")
-            return
-        row = codec.input_row(made.x)
-        self._db.execute("INSERT OR IGNORE INTO examples VALUES (?, ?)", codec.example_row(made.example))
+    def _put_input(self, x: Input) -> str:
+        """Once for all methods that read it."""
+        self._db.execute("INSERT OR IGNORE INTO examples VALUES (?, ?)", codec.example_row(x.example))
+        row = codec.input_row(x)
         self._db.execute("INSERT OR IGNORE INTO inputs VALUES (?, ?, ?, ?, ?, ?)", row)
-        values = codec.explanation_row(key, model, made, row[0])
-        self._db.execute(f"INSERT INTO explanations VALUES ({_marks(len(values))})", values)
+        return row[0]
 
-    def _put_record(self, key: str, made: Record, model: str) -> None:
+    def _insert(self, table: str, values: tuple[Any, ...]) -> None:
+        self._db.execute(f"INSERT OR REPLACE INTO {table} VALUES ({_marks(len(values))})", values)
+
+    def _agree(self, key: str, made: Explanation) -> None:
+        there = self.explanation(key)
+        if there is None or not codec.same_explanation(there, made):
+            raise BadInput(f"{self.path}: {made.method} on example {made.example.id} is stored with other scores")
+
+    def _supersedes(self, key: str, made: Record) -> bool:
+        """Numbers take the place of a failure; other numbers under the same key are refused."""
         there = next(self.records(keys=[key]), None)
-        if there is not None and not codec.same_record(there, made):
-            raise BadInput(f"{self.path}: {made.test} of {made.method or 'the model'} on example {made.example} is "
-                           "stored with other numbers")  # fmt: skip
-        if there is None or (there.values is None and made.values is not None):
-            values = codec.record_row(key, model, made)
-            self._db.execute(f"INSERT OR REPLACE INTO records VALUES ({_marks(len(values))})", values)
+        if there is None or not codec.same_record(there, made):
+            what = f"{made.test} of {made.method or 'the model'} on example {made.example}"
+            raise BadInput(f"{self.path}: {what} is stored with other numbers")
+        return there.values is None and made.values is not None
 
     def set_meta(self, key: str, value: object) -> None:
         """Note something about the run (plan, versions, names); replaces what was there."""
