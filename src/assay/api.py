@@ -196,13 +196,13 @@ def load(folder: str | Path, cases: str | None = None) -> Audit:
     """A stored run, finished or not; ``cases`` names one set of cases of a plan that has several."""
     folder = Path(folder)
     with Store.open(folder) as store:
-        names = [k.partition(":")[2] for k in store.meta_keys() if k.startswith("cases:")]
-        if not names:
-            raise BadInput(f"{folder} holds a run that has not started; run the same command again")
-        name = cases or names[0]
-        if name not in names:
+        names = store.get_meta("cases", [])
+        name = cases or next(iter(names), "")
+        if cases and name not in names:
             raise BadInput(f"{folder} has no cases '{name}'{registry.did_you_mean(name, names)}")
-        meta = dict(store.get_meta(f"cases:{name}"))
+        meta = store.get_meta(f"cases:{name}")
+        if meta is None:
+            raise BadInput(f"{folder} holds a run that has not started; run the same command again")
         meta["repeat"] = f"assay run {shlex.quote(str(folder / 'plan.toml'))} --out NEW"
         meta["finished"] = bool(store.get_meta("finished"))
         records, explanations = _of_cases(store, meta)
@@ -211,9 +211,13 @@ def load(folder: str | Path, cases: str | None = None) -> Audit:
 
 
 def _of_cases(store: Store, meta: Mapping[str, Any]) -> tuple[list[Record], list[Explanation]]:
-    explanations = [e for e in store.explanations() if e.model == meta["model"] and e.method in meta["methods"]]
-    known = {*meta["methods"], *meta["inapplicable"], ""}
-    return [r for r in store.records() if r.method in known], explanations
+    methods, there = {*meta["methods"], *meta["inapplicable"], ""}, {*meta["examples"], ""}
+    explanations = store.explanations(model=meta["filed"])
+    records = store.records(model=meta["filed"])
+    return (
+        [r for r in records if r.method in methods and r.example in there],
+        [e for e in explanations if e.method in methods and e.example.id in there],
+    )
 
 
 def _evidence(explanations: Sequence[Explanation]) -> dict[str, tuple[bool, ...]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.ask import Outcome, attempt, predict, together
 from assay.registry import Bound, did_you_mean
-from assay.types import OWN, BadInput, Example, Explanation, Floats, Input, Model, Reading, Record, Target
+from assay.types import BadInput, Example, Explanation, Floats, Input, Model, Reading, Record, Target
 
 EXPLAIN = "explain"
 """Test name under which it is recorded that a method gave no explanation."""
@@ -71,6 +71,15 @@ def applicable(bound: Bound, model: Model) -> str:
     """'' when the model can do what is needed, else the reason."""
     missing = bound.needs - model.can
     return f"needs {', '.join(sorted(missing))}, which {model.name} cannot give" if missing else ""
+
+
+def suits(test: Bound, method: Bound) -> str:
+    """'' when a test of single explanations says something of this method, else the reason."""
+    if test.entry.facts["of"] != "explanation":
+        return "compares two methods"
+    if test.entry.facts.get("reruns") and not method.seeded:
+        return "deterministic: nothing varies with a seed"
+    return ""
 
 
 def target_of(rule: Any, labels: Sequence[str], reading: Reading) -> Target:
@@ -144,7 +153,7 @@ def _track(
         explanation = made = Explanation(
             x, work.model.name, method.label, target, values, work.model.labels, probabilities, notes, outcome.cost
         )
-    tests = [t for t in work.tests if t.entry.facts["of"] == "explanation" and not known.has(method.key, t.key, "")]
+    tests = [t for t in work.tests if suits(t, method) == "" and not known.has(method.key, t.key, "")]
     records = yield from together([_test(t, method, explanation) for t in tests])
     return _Track(method.key, method.label, explanation, made, tuple(records))
 
@@ -218,4 +227,15 @@ def _prediction(example: Example, reading: Reading) -> Record:
     return Record(PREDICTION, example.id, values=values)
 
 
-__all__ = ["EXPLAIN", "OWN", "PREDICTION", "CaseResult", "Filed", "Known", "Work", "applicable", "case", "target_of"]
+__all__ = [
+    "EXPLAIN",
+    "PREDICTION",
+    "CaseResult",
+    "Filed",
+    "Known",
+    "Work",
+    "applicable",
+    "case",
+    "suits",
+    "target_of",
+]

@@ -57,9 +57,9 @@ def model(
 
 
 def _folder(folder: Path, device: str, dtype: str, trust_remote_code: bool) -> Model:
-    from assay.models import attention_rnn, hf_text
+    from assay.models import attention_files, attention_rnn, hf_text
 
-    if attention_rnn.is_folder(folder):
+    if attention_files.is_folder(folder):
         return attention_rnn.load(folder, device=device, dtype=dtype)
     return hf_text.load(str(folder), device=device, dtype=dtype, trust_remote_code=trust_remote_code)
 

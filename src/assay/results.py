@@ -90,7 +90,7 @@ class Audit:
 
     def to_pandas(self) -> Any:
         """One row per record and value."""
-        from assay.export import to_pandas
+        from assay.store import to_pandas
 
         return to_pandas(self.records)
 
@@ -119,7 +119,7 @@ class Audit:
         if made is not None:
             path.write_text(made(), encoding="utf-8")
             return
-        from assay.export import export
+        from assay.store import export
 
         with Store.open(self.folder) as store:
             export(store, path)

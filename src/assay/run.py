@@ -13,7 +13,7 @@ from typing import Any
 
 import assay
 from assay import resolve
-from assay.case import EXPLAIN, PREDICTION, CaseResult, Filed, Known, Work, applicable, case
+from assay.case import EXPLAIN, PREDICTION, CaseResult, Filed, Known, Work, applicable, case, suits
 from assay.engine import Done, Engine
 from assay.plan import CasesNode, Plan
 from assay.registry import Bound
@@ -92,9 +92,10 @@ def run(
 
 def open_store(plan: Plan, folder: Path) -> Store:
     """The folder's store for writing: new, or that of the same plan."""
-    if not (folder / "store.sqlite").exists():
+    if not Store.exists(folder):
         store = Store.create(folder)
         store.set_meta("plan", plan.key)
+        store.set_meta("cases", [node.name for node in plan.cases])
         return store
     store = Store.open(folder, write=True)
     if store.get_meta("plan") != plan.key:
@@ -182,9 +183,11 @@ def versions() -> dict[str, str]:
 
 def _run_cases(plan: Plan, node: CasesNode, store: Store, where: Where, objects: Mapping[str, Any]) -> Iterator[Event]:
     work, data, meta = prepare(plan, node, where, objects)
+    filing = _Filing(store, work)
+    meta |= {"filed": filing.filed, "examples": [e.id for e in data.examples]}
     store.set_meta(f"cases:{node.name}", meta)
-    filing = _Filing(store, work, node.name)
     filing.inapplicable(meta["inapplicable"])
+    filing.unsuited()
     start, total, done = time.monotonic(), len(data), 0
     failures, stopped = _Failures(), set[str]()
     yield Event("start", 0, total, 0.0, f"{work.model.name} on {data.name}")
@@ -228,7 +231,11 @@ class _Filing:
 
     store: Store
     work: Work
-    name: str
+
+    @property
+    def filed(self) -> str:
+        """What everything of this node is filed under: the model and how examples are read."""
+        return f"{self.model}|{self.work.rule}"
 
     @property
     def model(self) -> str:
@@ -251,11 +258,22 @@ class _Filing:
         content, rule = result.example.content, self.work.rule
         explanations = [(explanation_key(self.model, content, rule, m), e) for m, e in result.explanations]
         records = [(record_key(self.model, content, rule, f.method, f.test, f.other), f.record) for f in result.records]
-        self.store.put(explanations=explanations, records=records)
+        self.store.put(explanations, records, [result.example], self.filed)
 
     def inapplicable(self, reasons: Mapping[str, str]) -> None:
         rows = []
         for label, reason in reasons.items():
             key = record_key(self.model, "", self.work.rule, label, EXPLAIN)
             rows.append((key, Record(EXPLAIN, method=label, reason=reason)))
-        self.store.put(records=[r for r in rows if not self.store.has([r[0]])])
+        self.store.put(records=rows, model=self.filed)
+
+    def unsuited(self) -> None:
+        """Tests that have nothing to say of a method: told once, not once per example."""
+        rows = []
+        for method in self.work.methods:
+            for test in self.work.tests:
+                reason = suits(test, method)
+                if reason and test.entry.facts["of"] == "explanation":
+                    key = record_key(self.model, "", self.work.rule, method.key, test.key)
+                    rows.append((key, Record(test.label, method=method.label, reason=reason)))
+        self.store.put(records=rows, model=self.filed)
