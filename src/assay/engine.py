@@ -322,7 +322,7 @@ def _row_keys(probe: Probe, model: Model) -> list[Any]:
     base = (id(model), id(probe.x), tuple(sorted(probe.want)), extra, probe.noise and probe.noise.std)
     keys: list[Any] = []
     codes = np.ascontiguousarray(probe.edit.codes)
-    filled = (codes >= FILL).any(axis=1)
+    filled = np.asarray((codes >= FILL).any(axis=1))
     for i in range(probe.rows):
         key: list[Any] = [codes[i].tobytes()]
         if filled[i]:

@@ -48,7 +48,7 @@ class Toy:
     ``weights``: one number per word (a ``binary`` head: z for class 1, -z for class 0) or one per class (``softmax``).
     Words that are not listed weigh nothing. Every text is read with a special token in front that may not be taken
     away. With bend = 0 leave-one-out, gradient times input, integrated gradients and Shapley values of the logit are
-    the weights themselves; ``truth`` gives the Shapley values for any bend. Attention is each token's share of |weight|.
+    the weights themselves; ``truth`` gives the Shapley values for any bend. Attention = share of |weight|.
 
     >>> toy = Toy({"good": 2.0, "dull": -1.0}, bend=0.5)
     >>> x = toy.read(Example("1", {"text": "good but dull"}))
