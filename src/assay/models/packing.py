@@ -57,7 +57,11 @@ def sizes(encoding: Encoding, codes: NDArray[np.int32], fill_sizes: Sequence[int
 
 
 def lay_out(blocks: Sequence[Block], lengths: Sequence[Int64s], filler: int, device: torch.device) -> Batch:
-    """All rows of all blocks, right-padded with ``filler``; a row of nothing holds one ``filler``."""
+    """All rows of all blocks, right-padded with ``filler``.
+
+    A row of nothing, or of nothing that may be seen, holds one ``filler`` of no feature: no network can attend to
+    nothing, and what it would make of that would depend on the padding.
+    """
     total = sum(len(m) for m in lengths)
     longest = max((int(m.max()) for m in lengths if len(m)), default=1)
     names = sorted({k for b in blocks for k in b.encoding.extra})
@@ -77,6 +81,8 @@ def lay_out(blocks: Sequence[Block], lengths: Sequence[Int64s], filler: int, dev
             extra[k][top + rows, at] = array[pieces]
         top += block.edit.rows
     real = np.arange(longest) < np.concatenate([np.asarray(m) for m in lengths])[:, None]
+    blind = ~(real & ~hidden).any(axis=1)
+    ids[blind], owner[blind], hidden[blind], real[blind, 1:] = filler, -1, False, False
     gate = torch.from_numpy(1.0 - zeroed.astype(np.float32)).to(device) if zeroed.any() else None
     return Batch(
         ids=torch.from_numpy(ids).to(device),

@@ -20,12 +20,14 @@ from assay import registry
 from assay.answers.asked import Asked
 from assay.answers.batch import NOTHING, Batch, Change, Out, gated
 from assay.models.packing import FILL, TOKENS, Block, Encoding, lay_out, sizes
-from assay.types import AssayError, BadInput, CannotDo, Example, Floats, Input, Probe, Reading, content_key
+from assay.types import HIDE, ZERO, AssayError, BadInput, CannotDo, Example, Floats, Input, Probe, Reading, content_key
 
 __all__ = ["Batch", "Change", "Encoding", "Out", "TorchModel", "device_of", "dtype_of", "gated"]
 
 PREDICTION = frozenset({"logits", "logp", "choice"})
 """What every reading of a torch model holds."""
+GRADED = frozenset({"dot", "norm", "scale", "noise", "zero"})
+"""What follows from a lookup that can be changed and differentiated."""
 
 
 class TorchModel:
@@ -40,6 +42,8 @@ class TorchModel:
     mask_id: int | None = None
     abilities: frozenset[str] = frozenset()
     """What was found to work beyond what follows from a lookup and its special tokens (attention, hold, ...)."""
+    lacking: frozenset[str] = frozenset()
+    """What was found not to work although a lookup and special tokens promise it."""
     remembered: ClassVar[int] = 512
     """Encodings kept: a case asks many probes of one input."""
 
@@ -98,7 +102,7 @@ class TorchModel:
     def can(self) -> frozenset[str]:
         """What this model can answer and be asked."""
         tokens = {name for name in TOKENS.values() if getattr(self, f"{name}_id") is not None}
-        return PREDICTION | {"dot", "norm", "scale", "noise", "zero", "fill"} | tokens | self.abilities
+        return PREDICTION | (GRADED | {"fill"} | tokens | self.abilities) - self.lacking
 
     @cached_property
     def fingerprint(self) -> str | None:
@@ -117,8 +121,8 @@ class TorchModel:
     def answer(self, probes: Sequence[Probe]) -> list[Reading]:
         """All rows of all probes in one batch; the probes agree in ``want``, ``how`` and ``output``."""
         want = probes[0].want
-        if missing := want - self.can:
-            raise CannotDo(f"{self.name} cannot give {', '.join(sorted(missing))}")
+        if missing := frozenset().union(*(needed(p) for p in probes)) - self.can:
+            raise CannotDo(f"{self.name} cannot do this: {', '.join(sorted(missing))}")
         asked = Asked(self, self.batch(probes), probes, want, dict(probes[0].how))
         _check_settings(asked)
         arrays: dict[str, list[Floats]] = {}
@@ -161,6 +165,19 @@ class TorchModel:
             elif (probe.edit.codes == code).any():
                 raise CannotDo(f"{self.name} has no {name} token: use the removal delete or zero")
         return out
+
+
+def needed(probe: Probe) -> frozenset[str]:
+    """What a model must be able to do to answer this probe (special tokens are checked when packing)."""
+    asks = {
+        "scale": probe.scale is not None,
+        "noise": probe.noise is not None,
+        "attend": probe.attention is not None,
+        "hold": bool(dict(probe.how).get("hold", False)),
+        "hide": bool((probe.edit.codes == HIDE).any()),
+        "zero": bool((probe.edit.codes == ZERO).any()),
+    }
+    return probe.want | {name for name, is_asked in asks.items() if is_asked}
 
 
 def _settings(answer: str, how: Mapping[str, Any]) -> dict[str, Any]:
