@@ -130,12 +130,31 @@ def _node(kind: type[N], name: str, table: Any, where: str) -> N:
         raise BadInput(f"{where} must be a table")
     known = [f.name for f in fields(kind) if f.name != "name"]  # type: ignore[arg-type]  # N is one of our dataclasses
     _only(table, known, where)
+    for f in fields(kind):  # type: ignore[arg-type]  # N is one of our dataclasses
+        if f.name in table:
+            _typed(table[f.name], str(f.type), f"{where}: {f.name}")
     values = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
     try:
         return kind(name=name, **values)  # type: ignore[call-arg]  # every node has a name
     except TypeError as error:
         missing = str(error).split("argument")[-1].lstrip("s: ")
         raise BadInput(f"{where} lacks {missing}") from error
+
+
+_TYPES: tuple[tuple[str, type, str], ...] = (
+    ("tuple", list, "a list of texts"),
+    ("Mapping", dict, "a table"),
+    ("int", int, "a whole number"),
+    ("str", str, "a text"),
+)
+
+
+def _typed(value: Any, hint: str, where: str) -> None:
+    """The value must be what the field's annotation begins with; a list holds texts."""
+    kind, name = next((k, n) for start, k, n in _TYPES if hint.startswith(start))
+    texts = not isinstance(value, list) or all(isinstance(v, str) for v in value)
+    if not isinstance(value, kind) or isinstance(value, bool) or not texts:
+        raise BadInput(f"{where} must be {name}, got {value!r}")
 
 
 def _only(table: Mapping[str, Any], known: list[str], where: str) -> None:

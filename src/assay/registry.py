@@ -332,11 +332,13 @@ class Spec:
 
 
 def _pairs(text: str, whole: str) -> list[tuple[str, str]]:
-    """Split 'a=1, b=f(c=2)' at the commas outside brackets."""
-    parts, depth, current = [], 0, ""
+    """Split 'a=1, b=f(c=2)' at the commas outside brackets and quotes."""
+    parts, depth, current, quote = [], 0, "", ""
     for c in text:
-        depth += (c in "([") - (c in ")]")
-        if c == "," and depth == 0:
+        if quote or c in "'\"":
+            quote = "" if c == quote else quote or c
+        depth += 0 if quote else (c in "([") - (c in ")]")
+        if c == "," and depth == 0 and not quote:
             parts.append(current)
             current = ""
         else:

@@ -72,7 +72,9 @@ def test_value_of_a_binary_head(output: str, z: float) -> None:
 @given(z=hnp.arrays(np.float64, (2, 1, 3), elements=st.floats(-15, 15)), label=st.integers(0, 2))
 def test_value_of_a_multilabel_head(output: str, z: np.ndarray, label: int) -> None:
     got = value(Reading({"logits": z}, "multilabel"), Target((label,)), output)
-    np.testing.assert_allclose(got, [plain(z[r, 0], "multilabel", output, label) for r in range(2)], rtol=1e-6)
+    np.testing.assert_allclose(
+        got, [plain(z[r, 0], "multilabel", output, label) for r in range(2)], rtol=1e-6, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("gap", [50.0, 500.0])
