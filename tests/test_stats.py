@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import stats
-from assay.types import BadInput, UnknownName
+from assay.types import BadInput, Estimate, Floats, UnknownName
 
 NAN = float("nan")
 numbers = st.floats(-1e3, 1e3).map(lambda v: round(v, 3))
@@ -26,9 +27,15 @@ def pairs(low: int = 2) -> st.SearchStrategy[list[tuple[float, float]]]:
     return st.lists(st.tuples(lumpy | numbers, lumpy | numbers), min_size=low, max_size=40)
 
 
+def covers(e: Estimate, truth: float) -> bool:
+    assert e.low is not None
+    assert e.high is not None
+    return e.low <= truth <= e.high
+
+
 # ------------------------------------------------------------------------------------------- intervals
 
-SHAPES = {
+SHAPES: dict[str, tuple[Callable[[np.random.Generator, int], Floats], float]] = {
     "normal": (lambda rng, n: rng.normal(2.0, 3.0, n), 2.0),
     "exponential": (lambda rng, n: rng.exponential(1.0, n), 1.0),
     "lognormal": (lambda rng, n: rng.lognormal(0.0, 0.5, n), math.exp(0.125)),
@@ -44,7 +51,7 @@ def test_mean_covers_the_truth_as_often_as_it_says(shape: str, n: int) -> None:
     for _ in range(600):
         e = stats.mean(draw(rng, n))
         assert e.how == "bootstrap-t"
-        hits += e.low <= truth <= e.high
+        hits += covers(e, truth)
     assert 0.92 <= hits / 600 <= 0.98
 
 
@@ -55,8 +62,8 @@ def test_clustered_intervals_cover_where_unclustered_ones_do_not() -> None:
     for _ in range(300):
         data = np.repeat(rng.normal(size=30), 5) + rng.normal(scale=0.1, size=150)
         clustered, plain = stats.mean(data, clusters=names), stats.mean(data)
-        whole += clustered.low <= 0 <= clustered.high
-        naive += plain.low <= 0 <= plain.high
+        whole += covers(clustered, 0.0)
+        naive += covers(plain, 0.0)
     assert 0.92 <= whole / 300 <= 0.98
     assert naive / 300 < 0.75
 
@@ -69,7 +76,7 @@ def test_bootstrap_of_a_statistic_covers() -> None:
     labels = np.repeat([0.0, 1.0], 40)
     for _ in range(120):
         e = stats.bootstrap(stats.auc, [labels, rng.normal(labels)], draws=400)
-        hits += e.low <= truth <= e.high
+        hits += covers(e, truth)
     assert 0.89 <= hits / 120 <= 0.99
 
 
@@ -139,7 +146,7 @@ def test_undefined_resamples_are_said() -> None:
 
 
 def test_bad_shapes_and_levels_are_refused_in_one_line() -> None:
-    refusals = [
+    refusals: list[Callable[[], object]] = [
         lambda: stats.mean([[1.0, 2.0]]),
         lambda: stats.mean([1.0, 2.0], level=95),
         lambda: stats.mean([1.0, 2.0], clusters=["a"]),
@@ -163,8 +170,9 @@ def test_mean_moves_with_its_data(values: list[float], scale: float, shift: floa
     before, after = stats.mean(values), stats.mean(scale * np.array(values) + shift)
     if "Wilson" in (before.how, after.how):
         return
-    assert before.low <= before.value <= before.high
-    expected = [scale * v + shift for v in (before.value, before.low, before.high)]
+    assert covers(before, before.value)
+    ends = np.array([before.value, before.low, before.high], dtype=float)
+    expected = (scale * ends + shift).tolist()
     assert [after.value, after.low, after.high] == pytest.approx(expected, rel=1e-6, abs=1e-6 * (1 + abs(shift)))
 
 

@@ -12,9 +12,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,18 +39,23 @@ from assay.types import AssayError, BadInput, Cost, Example, Explanation, Input,
 ODD = "na\u00efve \U0001f600 \u202eright-to-left \x00 \ud800 '; DROP TABLE records; --"
 
 
-def make(words: str = "good film", scores: tuple[float, ...] = (1.0, -2.0), **changed: object) -> Explanation:
+def make(words: str = "good film", scores: tuple[float, ...] = (1.0, -2.0), **changed: Any) -> Explanation:
     example = Example("e1", {"text": words}, 1, (Mark("text", 0, 4, 0.5, "pos", 3),))
     first = words.split(" ", 1)[0]
     places = (Place("", 0, 0, "[CLS]"), Place("text", 0, len(first)), Place("text", len(first) + 1, len(words)))
     x = Input(example, "word", places, np.array([False, True, True]), "the last 3 words")
-    given = {"model": "toy", "method": "lime(samples=9)", "labels": ("neg", "pos"), "probabilities": (0.25, 0.75)}
+    given: dict[str, Any] = {
+        "model": "toy",
+        "method": "lime(samples=9)",
+        "labels": ("neg", "pos"),
+        "probabilities": (0.25, 0.75),
+    }
     given |= {"notes": {"delta": 0.1}, "cost": Cost(3, 2, 9, 0.5)} | changed
     return Explanation(x, target=Target((1,)), values=np.array([math.nan, *scores]), **given)
 
 
-def number(value: float = 0.5, **changed: object) -> Record:
-    given = {"example": "e1", "method": "lime", "values": {"area": value}, "cost": Cost(1, 1, 5, 0.25)}
+def number(value: float = 0.5, **changed: Any) -> Record:
+    given: dict[str, Any] = {"example": "e1", "method": "lime", "values": {"area": value}, "cost": Cost(1, 1, 5, 0.25)}
     return Record("deletion", **(given | changed))
 
 
@@ -91,6 +97,8 @@ def test_records_keep_nan_infinity_none_and_odd_text(store: Store) -> None:
     ]
     store.put(records=[(str(i), r) for i, r in enumerate(rows)])
     first, second, third = store.records()
+    assert first.values is not None
+    assert first.detail is not None
     assert math.isnan(first.values["a"])
     assert (first.values["b"], first.values[ODD]) == (-math.inf, 1e-320)
     assert first.detail["curve"][0] == 0.1
@@ -131,9 +139,11 @@ def test_meta_and_filters(store: Store) -> None:
 
 def test_keys_tell_models_rules_and_tests_apart() -> None:
     base = ("model", "example", "own|word|", "lime@1(seed=0)")
-    changed = [(*base[:i], base[i] + "x", *base[i + 1 :]) for i in range(4)]
-    keys = {explanation_key(*b) for b in [base, *changed]}
-    keys |= {record_key(*b, "deletion@1()") for b in [base, *changed]}
+    parts = ("model_fp", "example_content", "target_rule", "method_key")
+    plain = dict(zip(parts, base, strict=True))
+    variants = [plain, *({**plain, p: plain[p] + "x"} for p in parts)]
+    keys = {explanation_key(**v) for v in variants}
+    keys |= {record_key(**v, test_key="deletion@1()") for v in variants}
     keys |= {record_key(*base, "deletion@1()", "other"), record_key(*base, "deletion@1()", "", "other")}
     assert len(keys) == 12
 
@@ -353,7 +363,11 @@ def test_a_folder_nobody_may_write_to_can_be_read() -> None:
             with nobody():
                 with Store.open(folder) as store:
                     assert store.has(["k"]) == {"k"}
-                for refused in (lambda: Store.open(folder, write=True), lambda: Store.create(folder / "new")):
+                refusals: list[Callable[[], Store]] = [
+                    lambda: Store.open(folder, write=True),
+                    lambda: Store.create(folder / "new"),
+                ]
+                for refused in refusals:
                     with pytest.raises(BadInput, match="Permission denied") as error:
                         refused()
                     assert "\n" not in str(error.value)
