@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from assay.api import Audit, Explanations, audit, check, entries, explain, load, run, show, train
+    from assay.api import audit, check, entries, explain, load, run, show, train
+    from assay.results import Audit, Explanations
     from assay.types import AssayError, Dataset, Example, Explanation, Mark, Record
 
 __all__ = [
@@ -34,7 +35,8 @@ __all__ = [
     "train",
 ]
 
-_TYPES = {"AssayError", "Dataset", "Example", "Explanation", "Mark", "Record"}
+_HOMES = {n: "assay.types" for n in ("AssayError", "Dataset", "Example", "Explanation", "Mark", "Record")}
+_HOMES |= {n: "assay.results" for n in ("Audit", "Explanations")}
 
 
 def __getattr__(name: str) -> Any:
@@ -43,7 +45,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'assay' has no attribute '{name}'")
     import importlib
 
-    return getattr(importlib.import_module("assay.types" if name in _TYPES else "assay.api"), name)
+    return getattr(importlib.import_module(_HOMES.get(name, "assay.api")), name)
 
 
 def __dir__() -> list[str]:

@@ -18,7 +18,7 @@ from assay.run import HERE, Event, Where
 from assay.run import run as run_plan
 from assay.store import Store
 from assay.summary import summarise
-from assay.types import AssayError, BadInput, CannotDo, Dataset, Example, Explanation, Record, UnknownName
+from assay.types import AssayError, BadInput, CannotDo, Dataset, Example, Explanation, Record, Seed, UnknownName
 from assay.verdict import judge
 
 METHODS = ("random", "attention", "gradient", "smoothgrad", "integrated-gradients", "leave-one-out", "lime", "shapley")
@@ -299,7 +299,7 @@ def train(
 
     whole = resolve.data(data, split=split, columns=columns, labels=labels).sample(limit)
     held = _held_out(data, whole, dev, columns, labels)
-    chosen = {} if epochs is None else {"epochs": epochs}
+    chosen: dict[str, Any] = {} if epochs is None else {"epochs": epochs}
     if model == "attention-rnn":
         return training.train_attention_folder(
             held[0],
@@ -312,7 +312,9 @@ def train(
             **chosen,
         )
     ref = str(training.minilm_folder()) if model == "builtin:minilm" else model
-    return training.train_transformer(ref, held[0], held[1], out=Path(out), seed=seed, progress=progress, **chosen)
+    return training.train_transformer(
+        ref, held[0], held[1], out=Path(out), seed=Seed(seed), progress=progress, **chosen
+    )
 
 
 def _held_out(

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import assay
 from assay import resolve
 from assay.case import EXPLAIN, PREDICTION, CaseResult, Filed, Known, Work, applicable, case, suits
 from assay.engine import Done, Engine
@@ -174,8 +173,8 @@ def versions() -> dict[str, str]:
     """Versions that numbers depend on."""
     from importlib import metadata
 
-    names = ("numpy", "scipy", "torch", "transformers", "tokenizers")
-    return {"assay": assay.__version__, "python": platform.python_version()} | {n: metadata.version(n) for n in names}
+    names = ("assay", "numpy", "scipy", "torch", "transformers", "tokenizers")
+    return {"python": platform.python_version()} | {n: metadata.version(n) for n in names}
 
 
 # ---------------------------------------------------------------------------------------------- the driver

@@ -18,12 +18,12 @@ def train() -> None:
 @train.command()
 @click.argument("data", default="builtin")
 @click.option("--model", default="attention-rnn", show_default=True,
-              help="attention-rnn (small, from scratch), builtin:minilm, or an encoder's folder or hub id.")  # fmt: skip
+              help="attention-rnn (small, from scratch), builtin:minilm, or an encoder (folder, hub id).")  # fmt: skip
 @click.option("--out", type=click.Path(file_okay=False), required=True, help="Folder of the trained model.")
 @click.option("--dev", help="Split that chooses the epoch (default: dev, else a tenth of the training data).")
 @click.option("--epochs", type=click.IntRange(min=1), help="Passes over the data (default: the family's own).")
-@click.option("--encoder", type=click.Choice(["bilstm", "cnn", "average"]), default="bilstm", show_default=True)
-@click.option("--attention", type=click.Choice(["additive", "dot", "uniform"]), default="additive")
+@click.option("--encoder", type=click.Choice(["bilstm", "cnn", "average"]), default="bilstm", help="Of attention-rnn.")
+@click.option("--attention", type=click.Choice(["additive", "dot", "uniform"]), default="additive", help="Likewise.")
 @options.reading
 @options.limit(None)
 @options.seed
