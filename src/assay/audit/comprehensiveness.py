@@ -42,6 +42,17 @@ def comprehensiveness(
     are equal or the text is too long; ``limits=none`` does without. Cut-up texts are out of distribution.
 
     Detail for the view: ``x`` (share of words gone), ``y`` (fall there), ``limits`` and how they were found.
+
+    >>> import numpy as np
+    >>> from assay.engine import Engine
+    >>> from assay.models.additive import Additive
+    >>> from assay.registry import bind
+    >>> from assay.types import Example
+    >>> toy = Additive(weights={"good": 2.0})
+    >>> x = toy.read(Example("1", {"text": "good film"}))
+    >>> values, _ = Engine(toy).ask(bind("tests", "comprehensiveness")(x, Target((1,)), np.array([2.0, 0.0])))
+    >>> {name: round(v, 4) for name, v in values.items()}
+    {'aopc': 0.3808, 'naopc': 1.0}
     """
     walk = walk_of(x, target, output, removal, kept=False)
     return (yield from graded(walk, scores, limits == "auto", width, budget))

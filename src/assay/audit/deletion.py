@@ -43,6 +43,17 @@ def deletion(
     Low: the map finds what the prediction rests on. Compare methods on the same examples only. Short and cut-up texts
     are out of distribution (Hase et al. 2021), and a method that removes words in the same way is favoured.
 
+    Detail for the view: ``x`` (share of words gone), ``y`` (score there), ``paper`` (points of ``auc_paper``).
+
+    >>> from assay.engine import Engine
+    >>> from assay.models.additive import Additive
+    >>> from assay.registry import bind
+    >>> from assay.types import Example
+    >>> toy = Additive(weights={"good": 2.0})
+    >>> x = toy.read(Example("1", {"text": "good film"}))
+    >>> values, _ = Engine(toy).ask(bind("tests", "deletion")(x, Target((1,)), np.array([2.0, 0.0])))
+    >>> {name: round(v, 4) for name, v in values.items()}
+    {'auc': 0.5952, 'auc_paper': 0.25}
     """
     scores = complete(x, scores)
     n, m = x.size, paper_steps(x.size)

@@ -39,6 +39,17 @@ def insertion(
     removes words in the same way is favoured (Pham et al. 2022).
 
     Detail for the view: ``x`` (share of words there), ``y`` (score there).
+
+    >>> import numpy as np
+    >>> from assay.engine import Engine
+    >>> from assay.models.additive import Additive
+    >>> from assay.registry import bind
+    >>> from assay.types import Example
+    >>> toy = Additive(weights={"good": 2.0})
+    >>> x = toy.read(Example("1", {"text": "good film"}))
+    >>> values, _ = Engine(toy).ask(bind("tests", "insertion")(x, Target((1,)), np.array([2.0, 0.0])))
+    >>> {name: round(v, 4) for name, v in values.items()}
+    {'auc': 0.7856}
     """
     scores = complete(x, scores)
     counts = grid(x.size, steps, until)

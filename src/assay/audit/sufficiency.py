@@ -41,6 +41,17 @@ def sufficiency(
     read it beside the random control.
 
     Detail for the view: ``x`` (share of words kept), ``y`` (fall there), ``limits`` and how they were found.
+
+    >>> import numpy as np
+    >>> from assay.engine import Engine
+    >>> from assay.models.additive import Additive
+    >>> from assay.registry import bind
+    >>> from assay.types import Example
+    >>> toy = Additive(weights={"good": 2.0})
+    >>> x = toy.read(Example("1", {"text": "good film"}))
+    >>> values, _ = Engine(toy).ask(bind("tests", "sufficiency")(x, Target((1,)), np.array([2.0, 0.0])))
+    >>> {name: round(v, 4) for name, v in values.items()}
+    {'aopc': 0.0, 'naopc': 0.0}
     """
     walk = walk_of(x, target, output, removal, kept=True)
     return (yield from graded(walk, scores, limits == "auto", width, budget))

@@ -37,6 +37,12 @@ def gradient(
     Jain & Wallace 2019 = output prob, signed=false, hold=true.
     Fails where the output is flat (use logodds or logit rather than prob) or has been made to point elsewhere on
     purpose (Wang et al. 2020): a large gradient need not mean a large effect.
+
+    >>> from assay.api import explain
+    >>> from assay.models.additive import Additive
+    >>> toy = Additive(weights={"good": 2.0, "dull": -1.0})
+    >>> explain("good but dull", model=toy, method="gradient", target=1).scores.round(4).tolist()
+    [2.0, 0.0, -1.0]
     """
     want = "dot" if reduce == "dot" else "norm"
     how: tuple[tuple[str, Any], ...] = (("hold", True),) if hold else ()

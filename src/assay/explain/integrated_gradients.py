@@ -40,6 +40,13 @@ def integrated_gradients(
     rule left, 10 steps (5 in their code), output loss, signed=false, normalise=true.
     Fails where the line leaves what the model was trained on, and depends on the base. Complete and linear
     methods may be no better than chance for questions of local behaviour (Bilodeau et al. 2024).
+
+    >>> from assay.api import explain
+    >>> from assay.models.additive import Additive
+    >>> toy = Additive(weights={"good": 2.0, "dull": -1.0})
+    >>> found = explain("good but dull", model=toy, method="integrated-gradients", target=1)
+    >>> found.scores.round(4).tolist(), round(found.notes["difference"], 4)
+    ([2.0, 0.0, -1.0], 1.0)
     """
     nodes, weights = quadrature(rule, steps)
     how: tuple[tuple[str, Any], ...] = (("base", base),) if base != "zero" else ()

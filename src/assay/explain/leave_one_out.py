@@ -20,13 +20,10 @@ def leave_one_out(x: Input, target: Target, *, removal: Removal = "delete", outp
     Fails where two words say the same: each alone can go, so both score near zero. What is measured depends on
     the operator, and a test that removes words in the same way favours this method (Pham et al. 2022).
 
-    >>> from assay.engine import Engine
+    >>> from assay.api import explain
     >>> from assay.models.additive import Additive
-    >>> from assay.registry import bind
-    >>> from assay.types import Example
-    >>> model = Additive({"good": 2.0, "dull": -1.0})
-    >>> x = model.read(Example("1", {"text": "good but dull"}))
-    >>> Engine(model).ask(bind("methods", "leave-one-out(output=logit)")(x, Target((1,)))).round(3).tolist()
+    >>> toy = Additive(weights={"good": 2.0, "dull": -1.0})
+    >>> explain("good but dull", model=toy, method="leave-one-out", target=1).scores.round(4).tolist()
     [2.0, 0.0, -1.0]
     """
     f = yield from score(x, target, output, all_then_each_left_out(x), removal)

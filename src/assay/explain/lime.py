@@ -35,6 +35,13 @@ def lime(
     for models that read order). ``samples`` rows. Notes: the intercept and ``r2``, the weighted share of variance that
     the linear model explains; a low one says that no such scores fit. Differs from seed to seed: see ``stability``.
     Half of the words are missing in the average sample, so the fit describes the model far from the text.
+
+    >>> from assay.api import explain
+    >>> from assay.models.additive import Additive
+    >>> toy = Additive(weights={"good": 2.0, "dull": -1.0})
+    >>> found = explain("good but dull", model=toy, method="lime(output=logit, alpha=0.0)", target=1)
+    >>> (found.scores.round(3) + 0).tolist(), round(found.notes["r2"], 3)
+    ([2.0, 0.0, -1.0], 1.0)
     """
     if samples < 2 or width <= 0 or alpha < 0:
         raise BadInput(f"lime: needs samples >= 2, width > 0, alpha >= 0, got {samples}, {width}, {alpha}")

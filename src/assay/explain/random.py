@@ -15,6 +15,12 @@ def random(x: Input, target: Target, *, seed: Seed = SEED) -> Scores:
 
     a_i ~ U(0, 1). High and low mean nothing: a method whose test results do not differ from this one's carries no
     information that the test can see. The draw depends on the seed and the example only, so the control is paired.
+
+    >>> from assay.api import explain
+    >>> from assay.models.additive import Additive
+    >>> one, other = (explain("good but dull", model=Additive(seed=s), method="random").scores for s in (0, 1))
+    >>> len(one), (one == other).all()
+    (3, np.True_)
     """
     yield from ()
     return rng(seed, x, "random").random(x.size)

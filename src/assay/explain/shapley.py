@@ -34,6 +34,12 @@ def shapley(
     ``budget`` (10 words by default), else from random orders, each with its reverse (at least two such pairs),
     with the largest ``standard_error`` in the notes: differences below it mean nothing. Most of the rows are
     fragments of text that the model never met, so the operator matters as much as for ``leave-one-out``.
+
+    >>> from assay.api import explain
+    >>> from assay.models.additive import Additive
+    >>> toy = Additive(weights={"good": 2.0, "dull": -1.0})
+    >>> explain("good but dull", model=toy, method="shapley", target=1).scores.round(4).tolist()
+    [2.0, 0.0, -1.0]
     """
     if budget < 4:
         raise BadInput(f"shapley: budget must be at least 4 rows, got {budget}")

@@ -35,6 +35,12 @@ def smoothgrad(
     High: the word supports the target; below zero: it speaks against it. With std 0 this is ``gradient``.
     ``samples`` rows. 10 samples of std 0.01 are Wang et al. 2020's (with output loss, signed=false, normalise=true);
     Smilkov et al. recommend 0.1 to 0.2 and 50 samples for images. Differs from seed to seed: see ``stability``.
+
+    >>> from assay.api import explain
+    >>> from assay.models.additive import Additive
+    >>> toy = Additive(weights={"good": 2.0, "dull": -1.0})
+    >>> explain("good but dull", model=toy, method="smoothgrad", target=1).scores.round(4).tolist()
+    [2.0, 0.0, -1.0]
     """
     if samples < 1 or std < 0:
         raise BadInput(f"smoothgrad: needs samples of at least 1 and std of at least 0, got {samples} and {std}")
