@@ -1,0 +1,41 @@
+"""Knows the names of splits: which one is meant when none is said, and which names mean the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from assay.registry import did_you_mean
+from assay.types import BadInput
+
+DEV = ("dev", "validation", "val", "valid")
+"""Names of one and the same split."""
+_SHARD = re.compile(r"-\d+-of-\d+$")
+
+
+def choose(there: Iterable[str], wanted: str | None, where: str) -> str:
+    """The wanted split; else test, else dev, else the only one.
+
+    >>> choose(["train", "validation"], None, "x"), choose(["train", "validation"], "dev", "x")
+    ('validation', 'validation')
+    """
+    there = sorted(there)
+    if wanted:
+        known = (wanted, *DEV) if wanted in DEV else (wanted,)
+        if chosen := next((name for name in known if name in there), ""):
+            return chosen
+        raise BadInput(f"{where}: no split '{wanted}'{did_you_mean(wanted, there)}")
+    if chosen := next((name for name in ("test", *DEV) if name in there), ""):
+        return chosen
+    if len(there) == 1:
+        return there[0]
+    raise BadInput(f"{where}: which split? there are: {', '.join(there)}")
+
+
+def split_of(stem: str) -> str:
+    """The split that a file's name tells: 'train-00000-of-00002' is a part of train.
+
+    >>> split_of("train-00000-of-00002")
+    'train'
+    """
+    return _SHARD.sub("", stem)
