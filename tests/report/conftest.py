@@ -27,14 +27,32 @@ HOSTILE = (
     "lone \ud800 surrogate and nul \x00 and escape \x1b[31m red",
     "| pipe | and\nnew line\tand tab *star* _under_ [link](http://x)",
 )
-STARTS = "this a the one".split()
-MIDDLES = "truly rather almost never quite hardly always simply".split()
+STARTS = ["this", "a", "the", "one"]
+MIDDLES = ["truly", "rather", "almost", "never", "quite", "hardly", "always", "simply"]
 WORDS = {
-    "positive": "wonderful moving delightful charming superb warm clever".split(),
-    "negative": "dull tedious awful clumsy boring hollow bland".split(),
+    "positive": ["wonderful", "moving", "delightful", "charming", "superb", "warm", "clever"],
+    "negative": ["dull", "tedious", "awful", "clumsy", "boring", "hollow", "bland"],
 }
-NOUNS = "film story plot cast picture drama comedy scene".split()
-REST = "with a fine eye for the small things that people say to each other when nobody listens".split()
+NOUNS = ["film", "story", "plot", "cast", "picture", "drama", "comedy", "scene"]
+REST = [
+    "with",
+    "a",
+    "fine",
+    "eye",
+    "for",
+    "the",
+    "small",
+    "things",
+    "that",
+    "people",
+    "say",
+    "to",
+    "each",
+    "other",
+    "when",
+    "nobody",
+    "listens",
+]
 
 
 def estimate(value, spread=0.03, n=200, skipped=0):
@@ -55,7 +73,9 @@ def view(name, text, predicted="positive", gold="positive", confidence=0.97, rng
     scores = {m: tuple((a * known * 2 + rng.normal(0, 0.35, len(words))).tolist()) for m, a in mix.items()}
     evidence = tuple(w in marked for w in words)
     values = {m: {"deletion": 0.5 - 0.3 * a, "comprehensiveness": 0.1 + 0.4 * a} for m, a in mix.items()}
-    return ExampleView(name, {"text": text}, gold, predicted, predicted, confidence, words, tuple(places), scores, evidence, values)  # fmt: skip
+    fields = {"text": text}
+    told = (gold, predicted, predicted, confidence)
+    return ExampleView(name, fields, *told, words, tuple(places), scores, evidence, values)
 
 
 def review(i, rng):
@@ -69,8 +89,8 @@ def review(i, rng):
 
 
 FACTS = {
-    "deletion": ("faithfulness", "lower", "auc", "delete", "Taking away the words with the highest scores makes the prediction fall fast."),
-    "deletion(removal=mask)": ("faithfulness", "lower", "auc", "mask", "Masking the words with the highest scores makes the prediction fall fast."),
+    "deletion": ("faithfulness", "lower", "auc", "delete", "Taking the top words away makes the prediction fall."),
+    "deletion(removal=mask)": ("faithfulness", "lower", "auc", "mask", "Masking the top words makes the prediction fall."),
     "comprehensiveness": ("faithfulness", "higher", "drop", "delete", "Without the marked words the prediction falls."),
     "sufficiency": ("faithfulness", "lower", "drop", "delete", "The marked words alone keep the prediction."),
     "stability": ("stability", "higher", "tau", None, "The same map under another seed."),
@@ -107,7 +127,8 @@ def meta():
         "seed": 0, "labels": ["negative", "positive"], "fingerprint": "6f1c0a77", "unit": "word", "target": "own",
         "methods": {m: {"family": f, "summary": f"What {m} computes.", "paper": "Author 2020", "key": f"{m}@1",
                         "removal": "mask" if "mask" in m else None} for m, f in zip(METHODS, families, strict=True)},
-        "tests": {t: {**dict(zip(keys, f, strict=True)), "of": "explanation", "paper": "Author 2020"} for t, f in FACTS.items()},
+        "tests": {t: {**dict(zip(keys, f, strict=True)), "of": "explanation", "paper": "Author 2020"}
+                  for t, f in FACTS.items()},
         "versions": {"assay": "0.1.0", "python": "3.11.2", "torch": "2.13.0"},
         "started": "2026-11-15T20:15:00+00:00",
     }  # fmt: skip

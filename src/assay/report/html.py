@@ -29,7 +29,7 @@ def render(summary: Summary, verdicts: Sequence[Verdict], *, text: bool = True) 
     data = browser.embed(summary, text=text)
     page = _template().render(
         summary=summary,
-        verdicts=verdicts,
+        ranked=ranked(verdicts),
         answer=answer(verdicts),
         main=[t for t in (tables.scores(summary), tables.plausibility(summary)) if t.rows],
         values=tables.values(summary),
@@ -61,14 +61,22 @@ def answer(verdicts: Sequence[Verdict]) -> str:
     >>> answer([])
     'No method was judged.'
     """
-    judged = Counter(v.level for v in verdicts if v.level != "control")
-    total = sum(judged.values())
+    judged = Counter(v.level for v in ranked(verdicts) if v.level != "control")
+    total, good = sum(judged.values()), judged["supported"]
     if not total:
         return "No method was judged."
-    good = judged.pop("supported", 0)
+    if total == 1:
+        return f"The one method that was judged came out as: {next(iter(judged.elements()))}."
     head = f"{good or 'None'} of {total} methods {'is' if good <= 1 else 'are'} supported by the tests"
-    rest = ", ".join(f"{n} {level}" for level, n in judged.items())
-    return f"{head}; {rest}." if rest else f"{head}."
+    return "; ".join([head, *(f"{n} {level}" for level, n in judged.items() if level != "supported")]) + "."
+
+
+def ranked(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Best level first, controls last; otherwise in the order given."""
+    order = {
+        level: i for i, level in enumerate(("supported", "mixed", "not supported", "worse than random", "untested"))
+    }
+    return sorted(verdicts, key=lambda v: order.get(v.level, len(order)))
 
 
 def policy(style: str, script: str) -> str:

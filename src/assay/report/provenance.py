@@ -16,6 +16,11 @@ def title(summary: Summary) -> str:
     return f"Explanations of {summary.meta.get('model', 'a model')} on {summary.meta.get('data', 'some data')}"
 
 
+def question(summary: Summary) -> str:
+    """What the report answers."""
+    return f"Can the {title(summary)[0].lower()}{title(summary)[1:]} be trusted?"
+
+
 def size(summary: Summary) -> int:
     """How many examples the run covers."""
     return int(summary.meta.get("n") or len(summary.examples))
@@ -23,19 +28,24 @@ def size(summary: Summary) -> int:
 
 def date(summary: Summary) -> str:
     """The day and time the run started, '' when it did not say."""
-    return str(summary.meta.get("started") or summary.meta.get("date") or "").replace("T", " ").removesuffix("+00:00")
+    return (
+        str(summary.meta.get("started") or summary.meta.get("date") or "").replace("T", " ").replace("+00:00", " UTC")
+    )
 
 
-def command(summary: Summary) -> str:
-    """The command that repeats the run."""
+def command(summary: Summary, between: str = " ") -> str:
+    """The command that repeats the run; ``between`` stands before each option (a backslash and a new line, say)."""
     meta = summary.meta
     if meta.get("command"):
         return str(meta["command"])
-    parts = ["assay", "audit", str(meta.get("model_ref", "MODEL")), str(meta.get("data_ref", "DATA"))]
-    parts += ["--methods", ",".join(summary.methods)] if summary.methods else []
-    tests = list(meta.get("tests") or ())
-    parts += ["--tests", ",".join(tests)] if tests else []
-    return shlex.join([*parts, "--limit", str(size(summary)), "--seed", str(meta.get("seed", 0))])
+    start = shlex.join(["assay", "audit", str(meta.get("model_ref", "MODEL")), str(meta.get("data_ref", "DATA"))])
+    options = {
+        "--methods": ",".join(summary.methods),
+        "--tests": ",".join(meta.get("tests") or ()),
+        "--limit": str(size(summary)),
+        "--seed": str(meta.get("seed", 0)),
+    }
+    return between.join([start, *(shlex.join(pair) for pair in options.items() if pair[1])])
 
 
 def settings(summary: Summary) -> list[tuple[str, str]]:

@@ -131,8 +131,8 @@ def agreement(summary: Summary) -> Table:
     names = [m for m in summary.methods if any(m in pair for pair in summary.agreement)]
     rows = tuple((Entry(a), *(_agree(summary, a, b) for b in names)) for a in names)
     note = (
-        "1: same order of words, 0: unrelated, below 0: reversed. Agreement is evidence, not quality: methods can agree "
-        "and all be wrong."
+        "1: same order of words, 0: unrelated, below 0: reversed. Agreement is evidence, not quality: methods can "
+        "agree and all be wrong."
     )
     columns = (Column("method"), *(Column(n, numeric=True) for n in names))
     return Table("agreement", "Do the methods agree?", columns, rows, note)

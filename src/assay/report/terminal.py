@@ -17,7 +17,7 @@ from rich.text import Text
 from assay import heat
 from assay.report import tables
 from assay.report.figures import LEVELS
-from assay.report.html import answer
+from assay.report.html import answer, ranked
 from assay.report.tables import Column, Entry, Table
 from assay.summary import Summary
 from assay.types import Explanation
@@ -52,7 +52,7 @@ def clean(text: str) -> str:
 def verdict_lines(verdicts: Sequence[Verdict]) -> RenderableType:
     """The answer in one sentence, then each verdict in one line, with the next command where there is one."""
     rows: list[RenderableType] = [Text(answer(verdicts), style="bold")]
-    for v in verdicts:
+    for v in ranked(verdicts):
         line = Text.assemble((f"{LEVELS.get(v.level, ' ')} {v.level:<18}", STYLES.get(v.level, "")), clean(v.headline))
         rows.append(_hanging(line, 20))
         if v.next:
@@ -77,10 +77,10 @@ def audit_table(summary: Summary, verdicts: Sequence[Verdict]) -> RenderableType
     parts: list[RenderableType] = []
     for t in (tables.scores(summary), tables.plausibility(summary)):
         if t.rows:
-            parts += [Text(t.title, style="bold"), Blocks(t, levels), Text(t.note, style="dim")]
+            parts += [Text(f"\n{t.title}", style="bold"), Blocks(t, levels), Text(t.note, style="dim")]
     missing = sum(g.count for g in summary.gaps)
     if missing:
-        parts.append(Text(f"{missing} numbers could not be computed:", style="bold"))
+        parts.append(Text(f"\n{missing} numbers could not be computed:", style="bold"))
         parts += [Text(f"  {g.count} x {clean(g.method)} {clean(g.test)}: {clean(g.reason)}") for g in summary.gaps[:5]]
         parts += [Text(f"  and {len(summary.gaps) - 5} more reasons")] if len(summary.gaps) > 5 else []
     return Group(*parts)
@@ -94,8 +94,9 @@ class Blocks:
     levels: Mapping[str, str]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        first = min(24, 2 + max((cell_len(row[0].text) + 2 for row in self.table.rows), default=8))
+        first = 3 + max(_widest(_broken(row[0].text)) for row in self.table.rows)
         for columns in self._cuts(options.max_width - first):
+            yield Text()
             yield self._block(columns, first)
 
     def _cuts(self, room: int) -> Iterator[list[int]]:
@@ -112,24 +113,38 @@ class Blocks:
             yield block
 
     def _width(self, i: int) -> int:
-        """Widest line of a column, at least its longest unbreakable head, with the space beside it."""
+        """Widest line of a column, its head included, with the space beside it."""
         lines = [line for row in self.table.rows for line in (_number(row[i]), *row[i].under.splitlines())]
-        return 2 + max(12, *map(cell_len, lines))
+        return 2 + max(_widest(_head(self.table.columns[i])), *map(cell_len, lines))
 
     def _block(self, columns: list[int], first: int) -> Grid:
         grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
         grid.add_column("method", width=first - 1, overflow="fold")
         for i in columns:
-            grid.add_column(_head(self.table.columns[i]), justify="right", width=self._width(i) - 1, overflow="fold")
+            grid.add_column(
+                Text(_head(self.table.columns[i])), justify="right", width=self._width(i) - 1, overflow="fold"
+            )
         for row in self.table.rows:
             symbol = LEVELS.get(self.levels.get(row[0].text, ""), " ")
-            grid.add_row(Text(f"{symbol} {clean(row[0].text)}"), *(_cell(row[i]) for i in columns))
+            name = _broken(row[0].text).replace("\n", "\n  ")
+            grid.add_row(Text(f"{symbol} {name}"), *(_cell(row[i]) for i in columns))
         return grid
 
 
-def _head(column: Column) -> Text:
-    """The name, broken before its bracket, with the arrow."""
-    return Text(f"{clean(column.name).replace('(', ' (')} {column.arrow}".strip())
+def _broken(name: str) -> str:
+    """A name with its settings on a line of their own, no line longer than 30."""
+    lines = [
+        line[i : i + 30] for line in clean(name).replace("(", "\n(", 1).split("\n") for i in range(0, len(line), 30)
+    ]
+    return "\n".join(lines)
+
+
+def _widest(text: str) -> int:
+    return max(map(cell_len, text.split("\n")))
+
+
+def _head(column: Column) -> str:
+    return f"{_broken(column.name)} {column.arrow}".strip()
 
 
 def _number(entry: Entry) -> str:
@@ -152,10 +167,10 @@ def heatmaps(explanations: Sequence[Explanation]) -> RenderableType:
         return Text("no explanation to show")
     first = explanations[0]
     grid = Grid.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True, max_width=24, overflow="fold")
+    grid.add_column(no_wrap=True)
     grid.add_column()
     for e in explanations:
-        grid.add_row(Text(clean(e.method), style="bold"), Heatmap(e))
+        grid.add_row(Text(_broken(e.method), style="bold"), Heatmap(e))
     return Group(_about(first), grid)
 
 
