@@ -76,7 +76,7 @@ def applicable(bound: Bound, model: Model) -> str:
 def suits(test: Bound, method: Bound) -> str:
     """'' when a test of single explanations says something of this method, else the reason."""
     if test.entry.facts["of"] != "explanation":
-        return "compares two methods"
+        return f"is a test of each {test.entry.facts['of']}"
     if test.entry.facts.get("reruns") and not method.seeded:
         return "deterministic: nothing varies with a seed"
     return ""
@@ -121,6 +121,7 @@ def case(work: Work, example: Example, known: Known) -> Generator[Any, Any, Case
     done: list[_Track] = yield from together(tracks)
     records = [f for t in done for f in t.records]
     records += yield from _compare(work, x, target, done, known)
+    records += yield from _of_input(work, x, target, known)
     if not known.has("", PREDICTION, ""):
         records.append(Filed(_prediction(example, reading), test=PREDICTION))
     return CaseResult(example, tuple((t.key, t.made) for t in done if t.made is not None), tuple(records))
@@ -210,6 +211,13 @@ def _compare(
             record = _record(test.label, outcome, x.example.id, a.label, b.label)
             records.append(Filed(record, a.key, test.key, b.key))
     return records
+
+
+def _of_input(work: Work, x: Input, target: Target, known: Known) -> Generator[Any, Any, list[Filed]]:
+    """Tests that look at the input and the model, whatever the explanation."""
+    tests = [t for t in work.tests if t.entry.facts["of"] == "input" and not known.has("", t.key, "")]
+    outcomes = yield from together([attempt(t(x, target)) for t in tests])
+    return [Filed(_record(t.label, o, x.example.id, ""), test=t.key) for t, o in zip(tests, outcomes, strict=True)]
 
 
 def _record(test: str, outcome: Outcome, example: str, method: str, other: str = "") -> Record:

@@ -420,7 +420,9 @@ def bind_entry(entry: Entry, spec: Spec, loaders: Mapping[str, Loader] | None = 
         if name not in settings and p.required:
             raise BadInput(f"{entry.name} needs a value for '{name}'")
         settings[name] = _resolve(entry, p, settings.get(name, p.default), loaders or {})
-    shown = ", ".join(f"{k}={_shown(settings[k])}" for k in spec.settings)
+    # a setting that says what holds anyway is not shown: one recipe has one label
+    told = [k for k in spec.settings if _setting_key(settings[k]) != _default_key(entry, schema[k], loaders or {})]
+    shown = ", ".join(f"{k}={_shown(settings[k])}" for k in told)
     label = f"{entry.name}({shown})" if shown else entry.name
     return Bound(entry, function, settings, _key(entry, settings), label)
 
@@ -445,6 +447,12 @@ def _typed(entry: Entry, p: Parameter, value: Any) -> Any:
     if wanted in (int, float, str, bool) and (not isinstance(value, wanted) or (wanted is int and value is True)):
         raise BadInput(f"{entry.name}: {p.name} must be {wanted.__name__}, got {value!r}")
     return value
+
+
+def _default_key(entry: Entry, p: Parameter, loaders: Mapping[str, Loader]) -> str | None:
+    if p.required or p.names in loaders:
+        return None
+    return _setting_key(_resolve(entry, p, p.default, loaders))
 
 
 def _shown(value: Any) -> str:

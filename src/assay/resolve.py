@@ -144,6 +144,15 @@ def data(
     return read(str(ref), split=split, columns=columns or None, labels=labels or None)
 
 
+def distinct(found: Dataset) -> Dataset:
+    """Each text once: the same text again would be the same result again; how many were left out is noted."""
+    kept = tuple({e.content: e for e in reversed(found.examples)}.values())[::-1]
+    if len(kept) == len(found.examples):
+        return found
+    dropped = {**found.notes.get("dropped", {}), "same text and label as another": len(found.examples) - len(kept)}
+    return replace(found, examples=kept, notes={**found.notes, "dropped": dropped})
+
+
 def matched(found: Dataset, model: Model) -> Dataset:
     """The data with its labels in the model's order; a set of labels that does not fit is an error."""
     mine, theirs = found.labels, model.labels

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,7 @@ def prepare(
     data: Dataset = objects.get(node.data) or resolve.data(
         data_node.read, split=data_node.split, columns=data_node.columns, labels=data_node.labels
     )
-    data = resolve.matched(data.sample(data_node.limit), model)
+    data = resolve.matched(resolve.distinct(data).sample(data_node.limit), model)
     methods = resolve.methods(node.methods, model, plan.seed)
     tests = resolve.tests(node.tests, plan.seed)
     fit_methods, out_methods = _split(methods, model)
@@ -242,21 +243,30 @@ class _Filing:
         return self.work.model.fingerprint or f"nameless:{os.getpid()}:{id(self.work.model)}"
 
     def known(self, example: Example) -> Known:
+        """What is there already, in two questions to the store; failures count as not there and are tried again."""
         content, rule = example.content, self.work.rule
-        keys = {m.key: explanation_key(self.model, content, rule, m.key) for m in self.work.methods}
-        there = self.store.has(list(keys.values()))
-        made = {m: self.store.explanation(k) for m, k in keys.items() if k in there}
+        keys = {explanation_key(self.model, content, rule, m.key): m.key for m in self.work.methods}
+        made = {keys[f.key]: f.explanation for f in self.store.filed_explanations(keys=list(keys))}
+        wanted = {self._record_key(content, *names): names for names in self._names()}
+        filed = self.store.filed_records(keys=list(wanted))
+        done = {wanted[f.key] for f in filed if f.record.values is not None}
+        return Known(made, lambda method, test, other: (method, test, other) in done)
 
-        def has(method: str, test: str, other: str) -> bool:
-            key = record_key(self.model, content, rule, method, test, other)
-            return bool(self.store.has([key]))
+    def _names(self) -> Iterator[tuple[str, str, str]]:
+        """(method, test, other) of every record that one example may have."""
+        yield "", PREDICTION, ""
+        methods = [m.key for m in self.work.methods]
+        for test in self.work.tests:
+            pairs = {"input": [("", "")], "explanation": [(m, "") for m in methods], "pair": combinations(methods, 2)}
+            yield from ((a, test.key, b) for a, b in pairs[test.entry.facts["of"]])
 
-        return Known({m: e for m, e in made.items() if e is not None}, has)
+    def _record_key(self, content: str, method: str, test: str, other: str) -> str:
+        return record_key(self.model, content, self.work.rule, method, test, other)
 
     def file(self, result: CaseResult) -> None:
         content, rule = result.example.content, self.work.rule
         explanations = [(explanation_key(self.model, content, rule, m), e) for m, e in result.explanations]
-        records = [(record_key(self.model, content, rule, f.method, f.test, f.other), f.record) for f in result.records]
+        records = [(self._record_key(content, f.method, f.test, f.other), f.record) for f in result.records]
         self.store.put(explanations, records, [result.example], self.filed)
 
     def inapplicable(self, reasons: Mapping[str, str]) -> None:

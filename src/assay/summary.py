@@ -74,6 +74,8 @@ class Summary:
     examples: tuple[ExampleView, ...]
     costs: Mapping[str, Cost]
     accuracy: Estimate | None = None
+    of_inputs: tuple[Cell, ...] = ()
+    """Tests of the model and the input, whatever the explanation; their cells name no method."""
 
     def cell(self, method: str, test: str) -> Cell | None:
         """The headline cell of a method and a test."""
@@ -102,6 +104,7 @@ def summarise(
         _views(made, rows, facts, evidence or {}),
         _costs(made),
         _accuracy(rows),
+        tuple(_cells(rows, ("",), tuple(t for t, f in facts.items() if f.get("of") == "input"), facts)),
     )
 
 

@@ -81,7 +81,9 @@ def _told_where(folder: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        if not (Path(folder) / "store.sqlite").exists():
+        from assay.store import Store
+
+        if not Store.exists(folder):
             raise
         raise AssayError(
             f"interrupted; everything finished is stored in {folder}; the same command with --out {folder} goes on"
