@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from assay.engine import Engine
+from assay.explain.kernel_shap import fitted
 from assay.explain.lime import neighbours, surrogate, switches
 from assay.explain.shapley import drawn, exact, gained, prefixes, subsets
-from assay.types import BadInput, Example, Input, Place
+from assay.models.additive import Additive
+from assay.registry import bind
+from assay.types import BadInput, Example, Input, Place, Target
 
 WEIGHTS = [0.5, 2.0, 1.5, -1.0, 0.0]
 """Values of the free words: a good not dull film."""
@@ -68,7 +72,46 @@ def test_orders_come_with_their_reverse() -> None:
     assert np.array_equal(np.sort(orders, axis=1), np.tile(np.arange(6), (6, 1)))
 
 
+def test_kernel_shap_of_a_product_is_exact_with_complements(explain: Any) -> None:
+    """A set and its complement together are linear in the words for a product of two, so the fit has no error."""
+    scores, notes = explain("kernel-shap(samples=400)", together=-2.0)
+    assert scores == pytest.approx([0.5, 2.0 + PAIR / 2, 1.5 + PAIR / 2, -1.0, 0.0], abs=1e-4)
+    assert notes["base"] == pytest.approx(0.25)
+
+
+def test_kernel_shap_approaches_shapley_and_adds_up(explain: Any) -> None:
+    truth, _ = explain("shapley(output=prob)", together=-2.0)
+    scores, notes = explain("kernel-shap(output=prob, samples=4000)", together=-2.0)
+    assert scores.sum() == pytest.approx(truth.sum())
+    assert 0 < notes["standard_error"] < 0.01
+    assert np.abs(scores - truth).max() < 4 * notes["standard_error"]
+
+
+def test_the_fit_over_all_sets_in_kernel_proportion_is_shapley() -> None:
+    """Each set as often as its kernel weight says: sizes 1 and 3 of 4 words twice as often as size 2."""
+    rng = np.random.default_rng(4)
+    keep, f = subsets(4), rng.normal(size=16)
+    size = keep.sum(axis=1)
+    often = np.select([(size == 1) | (size == 3), size == 2], [2, 1], 0)  # (n-1) / (C(n,s) s (n-s)) = 1/4, 1/8, 1/4
+    rows = np.repeat(np.arange(16), often)
+    assert fitted(keep[rows], f[rows] - f[0], f[15] - f[0]) == pytest.approx(exact(keep, f))
+
+
+@pytest.mark.parametrize("method", ["leave-one-out", "shapley", "kernel-shap", "lime(output=logit, alpha=0.0)"])
+@pytest.mark.parametrize("removal", ["delete", "unk", "pad", "mask", "zero", "hide"])
+def test_every_operator_serves_every_removal_method(method: str, removal: str) -> None:
+    """In the additive toy every operator is worth the same, so all find its weights."""
+    toy = Additive(weights={"good": 2.0, "dull": -1.0})
+    x, target = toy.read(Example("1", {"text": "a good but dull film"})), Target((1,))
+    name, _, rest = method.partition("(")
+    spec = f"{name}(removal={removal}, {rest}" if rest else f"{name}(removal={removal})"
+    result = Engine(toy).ask(bind("methods", spec)(x, target))
+    scores = result[0] if isinstance(result, tuple) else result
+    assert scores == pytest.approx(toy.truth(x, target), abs=1e-4)
+
+
 def test_one_word_gets_everything(explain: Any) -> None:
+    assert explain("kernel-shap", text="good")[0] == pytest.approx([2.0])
     assert explain("shapley", text="good")[0] == pytest.approx([2.0])
     assert explain("leave-one-out", text="good") == pytest.approx([2.0])
 
@@ -115,7 +158,7 @@ def test_a_constant_answer_has_no_scores_and_a_perfect_fit() -> None:
     assert (intercept, r2) == (pytest.approx(0.7), 1.0)
 
 
-@pytest.mark.parametrize("bad", ["lime(samples=1)", "lime(width=0.0)", "shapley(budget=2)"])
+@pytest.mark.parametrize("bad", ["lime(samples=1)", "lime(width=0.0)", "shapley(budget=2)", "kernel-shap(samples=1)"])
 def test_settings_that_cannot_be_computed_are_refused(explain: Any, bad: str) -> None:
     with pytest.raises(BadInput):
         explain(bad)
