@@ -90,7 +90,7 @@ def review(i, rng):
 
 FACTS = {
     "deletion": ("faithfulness", "lower", "auc", "delete", "Taking the top words away makes the prediction fall."),
-    "deletion(removal=mask)": ("faithfulness", "lower", "auc", "mask", "Masking the top words makes the prediction fall."),
+    "deletion(removal=mask)": ("faithfulness", "lower", "auc", "mask", "Masking the top words lets it fall."),
     "comprehensiveness": ("faithfulness", "higher", "drop", "delete", "Without the marked words the prediction falls."),
     "sufficiency": ("faithfulness", "lower", "drop", "delete", "The marked words alone keep the prediction."),
     "stability": ("stability", "higher", "tau", None, "The same map under another seed."),
