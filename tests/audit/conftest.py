@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ class Function:
     def size(self, probe: Probe) -> np.ndarray:
         return np.full(probe.rows, probe.x.n)
 
-    def answer(self, probes: list[Probe]) -> list[Reading]:
+    def answer(self, probes: Sequence[Probe]) -> list[Reading]:
         return [Reading({"logp": np.log(np.array([self._row(p, c) for c in p.edit.codes]))}) for p in probes]
 
     def _row(self, probe: Probe, codes: np.ndarray) -> list[list[float]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from captum.attr import InputXGradient, IntegratedGradients
+from captum.attr import InputXGradient, IntegratedGradients  # type: ignore[import-untyped]  # ships no types
 
 from assay.engine import Engine
 from assay.registry import bind

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lime.lime_text import LimeTextExplainer
+from lime.lime_text import LimeTextExplainer  # type: ignore[import-untyped]  # ships no types
 
 from assay.explain.lime import surrogate
 

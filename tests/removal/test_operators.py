@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -55,15 +56,21 @@ def after(x: Input, edit: Edit, row: int) -> tuple[str, ...]:
 class Words:
     """A sum of word weights as the log-odds of class 1, and the record of every text it was shown."""
 
-    name, fingerprint, labels, head, can = "words", "words", ("no", "yes"), "softmax", frozenset[str]()
+    name, head = "words", "softmax"
+    fingerprint: str | None = "words"
+    labels: tuple[str, ...] = ("no", "yes")
+    can: frozenset[str] = frozenset()
 
     def __init__(self, weights: dict[str, float]) -> None:
         self.weights, self.shown = weights, list[tuple[str, ...]]()
 
+    def read(self, example: Example, unit: str = "word") -> Input:
+        return text(*example.fields["text"].split())
+
     def size(self, probe: Probe) -> np.ndarray:
         return np.full(probe.rows, probe.x.n)
 
-    def answer(self, probes: list[Probe]) -> list[Reading]:
+    def answer(self, probes: Sequence[Probe]) -> list[Reading]:
         out = []
         for p in probes:
             texts = [after(p.x, p.edit, i) for i in range(p.rows)]
@@ -80,7 +87,7 @@ class Guesser(Words):
     vocabulary = ("fine", "bad", "plain")
     after_fine, else_ = (0.0, 0.25, 0.75), (0.5, 0.25, 0.25)
 
-    def answer(self, probes: list[Probe]) -> list[Reading]:
+    def answer(self, probes: Sequence[Probe]) -> list[Reading]:
         out = []
         for p in probes:
             texts = [after(p.x, p.edit, i) for i in range(p.rows)]
