@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from assay.report import render
+from assay.report.html import render
 
 pytestmark = pytest.mark.browser
 

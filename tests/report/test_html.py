@@ -12,8 +12,8 @@ from html.parser import HTMLParser
 import pytest
 
 from assay import heat
-from assay.report import render
-from assay.report.html import answer, ranked
+from assay.report.answer import answer, ranked
+from assay.report.html import render
 
 
 class Reader(HTMLParser):

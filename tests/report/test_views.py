@@ -13,8 +13,10 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from assay.report import fragment, markdown, to_json
 from assay.report.browser import disagreement, pack_scores
+from assay.report.json import to_json
+from assay.report.markdown import markdown
+from assay.report.notebook import fragment
 from assay.report.provenance import command
 from assay.report.terminal import audit_table, heatmaps, verdict_lines
 from assay.report.words import top_words

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from assay.report import provenance, tables
+from assay.report.answer import answer
 from assay.report.figures import LEVELS, interval, number
-from assay.report.html import answer
 from assay.report.tables import Column, Entry, Table
 from assay.summary import Summary
 from assay.verdict import Verdict

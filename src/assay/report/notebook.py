@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from assay.report import provenance, tables
+from assay.report.answer import answer
 from assay.report.figures import LEVELS
-from assay.report.html import answer
 from assay.report.tables import Entry
 from assay.summary import Summary
 from assay.verdict import Verdict

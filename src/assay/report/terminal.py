@@ -16,8 +16,8 @@ from rich.text import Text
 
 from assay import heat
 from assay.report import tables
+from assay.report.answer import answer, ranked
 from assay.report.figures import LEVELS
-from assay.report.html import answer, ranked
 from assay.report.tables import Column, Entry, Table
 from assay.summary import Summary
 from assay.types import Explanation

@@ -34,7 +34,7 @@ def top_words(summary: Summary, most: int = 8) -> Table:
 def _line(found: dict[str, list[float]], fewest: int, most: int) -> str:
     means = {w: float(np.mean(s)) for w, s in found.items() if len(s) >= fewest}
     best = sorted(means, key=lambda w: (-means[w], w))[:most]
-    return ", ".join(f"{_short(w)} {100 * means[w]:.0f}" for w in best if means[w] > 0) or "–"
+    return ", ".join(f"{_short(w)} {100 * means[w]:.0f}" for w in best if means[w] >= 0.005) or "–"
 
 
 def _short(word: str, most: int = 24) -> str:
