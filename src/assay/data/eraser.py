@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,24 +37,18 @@ def eraser(path: Path | str, *, split: str = "", labels: Sequence[str] | None = 
 
 
 def _documents(home: Path) -> Document:
-    if (home / "docs.jsonl").exists():
-        kept = {r.cells["docid"]: str(r.cells["document"]).split() for r in json_rows(home / "docs.jsonl")}
-        return lambda name, place: _listed(kept, name, place)
+    listed = home / "docs.jsonl"
+    kept = {r.cells["docid"]: str(r.cells["document"]).split() for r in json_rows(listed)} if listed.exists() else {}
 
-    @functools.cache
-    def read(name: str, place: str) -> list[str]:
+    def document(name: str, place: str) -> list[str]:
         file = home / "docs" / name
-        if not file.is_file():
-            raise BadInput(f"{place}: document '{name}' is not in {home / 'docs'}")
-        return [token for _, line in lines(file) for token in line.split()]
+        if name not in kept:
+            if not file.is_file():
+                raise BadInput(f"{place}: document '{name}' is not in {listed if listed.exists() else file.parent}")
+            kept[name] = [token for _, line in lines(file) for token in line.split()]
+        return kept[name]
 
-    return read
-
-
-def _listed(kept: dict[str, list[str]], name: str, place: str) -> list[str]:
-    if name not in kept:
-        raise BadInput(f"{place}: document '{name}' is not in docs.jsonl")
-    return kept[name]
+    return document
 
 
 def _shaped(row: Row, document: Document, ask: bool) -> Row:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.data.marks import Span, join_tokens, read_marks
-from assay.data.rows import Row
-from assay.registry import did_you_mean
+from assay.data.rows import Row, near
 from assay.types import BadInput, Dataset, Example
 
 FIELDS = (
@@ -53,7 +52,7 @@ def layout(there: Sequence[str], columns: Mapping[str, str] | None, where: str) 
     for column in given.values():
         if column and column not in there:
             listed = f"; columns are {', '.join(there)}"
-            raise BadInput(f"{where}: no column '{column}'{_near(column, there)}{listed}")
+            raise BadInput(f"{where}: no column '{column}'{near(column, there)}{listed}")
     fields = {name: column for name, column in given.items() if name not in OTHERS and column}
     fields = fields or {name: name for name in next((g for g in FIELDS if set(g) <= set(there)), ())}
     if not fields:
@@ -64,11 +63,6 @@ def layout(there: Sequence[str], columns: Mapping[str, str] | None, where: str) 
         for kind, known in OTHERS.items()
     }
     return Layout(fields, found["label"], found["id"], found["rationale"])
-
-
-def _near(name: str, there: Sequence[str]) -> str:
-    hint = did_you_mean(name, list(there))
-    return hint if "did you mean" in hint else ""
 
 
 def build(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from assay.data.examples import build, layout
 from assay.data.rows import Row, some
@@ -37,13 +40,25 @@ def _load(ref: str) -> Any:
     except ImportError as error:
         raise AssayError(f"'{ref}' needs the datasets package, which is missing: pip install assay[data]") from error
     name, _, config = ref.partition(":")
+    if not (local := Path(ref).is_dir()):
+        _reachable(ref)
     try:
-        if Path(ref).is_dir():
-            return datasets.load_from_disk(ref)
-        return datasets.load_dataset(name, config or None)
+        return datasets.load_from_disk(ref) if local else datasets.load_dataset(name, config or None)
     except Exception as error:  # the library raises many kinds, all of which mean that it has no such data
         reason = (str(error).splitlines() or [""])[0]
         raise BadInput(f"'{ref}' could not be loaded by datasets ({type(error).__name__}: {reason:.120})") from error
+
+
+def _reachable(ref: str) -> None:
+    """Say at once that there is no network: the library would try for half a minute."""
+    host = urlsplit(os.environ.get("HF_ENDPOINT", "https://huggingface.co")).hostname or ""
+    if os.environ.get("HF_HUB_OFFLINE", "0").lower() in ("1", "true", "yes", "on"):
+        return
+    try:
+        socket.getaddrinfo(host, None)
+    except OSError as error:
+        remedy = "connect, or set HF_HUB_OFFLINE=1 to use a copy fetched before"
+        raise BadInput(f"'{ref}' needs the network and {host} cannot be reached; {remedy}") from error
 
 
 def _one_split(loaded: Any, split: str, ref: str) -> tuple[Any, str]:

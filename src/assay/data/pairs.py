@@ -33,7 +33,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     },
 }
 LOOKS = {
-    "young": "old", "old": "young", "wet": "dry", "dry": "wet", "quiet": "noisy", "noisy": "quiet",
+    "brave": "timid", "timid": "brave", "wet": "dry", "dry": "wet", "quiet": "noisy", "noisy": "quiet",
     "clean": "dirty", "dirty": "clean", "thin": "fat", "fat": "thin",
 }  # fmt: skip
 DETAILS = ("near a window", "in the morning", "on a rainy day", "beside a red bag", "under a lamp", "next to a bench",
@@ -49,9 +49,9 @@ def pairs(*, split: str = "test", seed: int = 0, size: int | None = None) -> Dat
     """Entailment, neutral or contradiction between two sentences, with the words that decide marked in both.
 
     A premise shows somebody, somewhere, doing something, with a detail. The hypothesis says it more generally
-    (entailment: the word and what it is a kind of are marked), has a detail that the premise does not tell (neutral:
-    that detail is marked) or replaces one thing by what cannot be true with it (contradiction: both are marked). All
-    three draw on the same words and generalise equally often, so the hypothesis alone decides nothing.
+    (entailment: each such word and what it is a kind of are marked), has a detail that the premise does not tell
+    (neutral: that detail is marked) or replaces one thing by what cannot be true with it (contradiction: both are
+    marked). All three draw on the same words and generalise equally often: the hypothesis alone decides nothing.
     """
     split = choose(SIZES, split, "builtin:pairs")
     rng = np.random.default_rng([seed, list(SIZES).index(split)])
@@ -86,9 +86,9 @@ def _scene(rng: np.random.Generator) -> dict[str, str]:
     return scene | {"look": _pick(rng, list(LOOKS)), "detail": _pick(rng, DETAILS)}
 
 
-def _say(scene: Scene, marked: str = "", leave_out: Sequence[str] = ()) -> str:
-    """The scene as a sentence, with one part in braces."""
-    said = {k: "{" + v + "}" if k == marked else v for k, v in scene.items() if k not in leave_out}
+def _say(scene: Scene, marked: Sequence[str] = (), leave_out: Sequence[str] = ()) -> str:
+    """The scene as a sentence, with the marked parts in braces."""
+    said = {k: "{" + v + "}" if k in marked else v for k, v in scene.items() if k not in leave_out}
     order = ("a", said.get("look"), said["who"], "is", said["does"], said.get("where"), said.get("detail"))
     return " ".join(p for p in order if p)
 
@@ -104,14 +104,16 @@ def _less(rng: np.random.Generator, *kept: str) -> list[str]:
 def _entailed(scene: Scene, rng: np.random.Generator) -> Pair:
     part = _pick(rng, list(KINDS))
     told = {**_loose(scene, part, rng), part: _kind(part, scene[part])}
-    return _say(scene, part), _say(told, part, _less(rng, part))
+    left_out = _less(rng, part)
+    loosened = [p for p in KINDS if told[p] != scene[p] and p not in left_out]
+    return _say(scene, loosened), _say(told, loosened, left_out)
 
 
 def _open(scene: Scene, rng: np.random.Generator) -> Pair:
     other = _pick(rng, [d for d in DETAILS if d != scene["detail"]])
     part = _pick(rng, list(KINDS))
     told = {**_loose(scene, part, rng), part: _kind(part, scene[part]), "detail": other}
-    return _say(scene), _say(told, "detail", _less(rng, part))
+    return _say(scene), _say(told, ["detail"], _less(rng, part))
 
 
 def _contradicted(scene: Scene, rng: np.random.Generator) -> Pair:
@@ -119,11 +121,11 @@ def _contradicted(scene: Scene, rng: np.random.Generator) -> Pair:
     if part == "look":
         general = _pick(rng, list(KINDS))
         told = {**_loose(scene, general, rng), general: _kind(general, scene[general]), "look": LOOKS[scene["look"]]}
-        return _say(scene, part), _say(told, part, _less(rng, part, general))
+        return _say(scene, [part]), _say(told, [part], _less(rng, part, general))
     kind = _pick(rng, [k for k in KINDS[part] if k != _kind(part, scene[part])])
     other = kind if rng.random() < 0.9 else _pick(rng, KINDS[part][kind])
     told = {**_loose(scene, part, rng), part: other}
-    return _say(scene, part), _say(told, part, _less(rng, part))
+    return _say(scene, [part]), _say(told, [part], _less(rng, part))
 
 
 def _kind(part: str, word: str) -> str:

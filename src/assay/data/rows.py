@@ -24,12 +24,18 @@ class Row:
     cells: Mapping[str, Any]
 
 
+def near(name: str, there: Iterable[str]) -> str:
+    """'; did you mean ...?' when something there is like it, else ''."""
+    hint = did_you_mean(name, list(there))
+    return hint if "did you mean" in hint else ""
+
+
 def present(path: Path | str) -> Path:
     """The path, or an error when nothing is there."""
     path = Path(path)
     if not path.exists():
-        near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise BadInput(f"{path}: no such file{did_you_mean(path.name, near) if near else ''}")
+        there = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise BadInput(f"{path}: no such file{near(path.name, there)}")
     return path
 
 

@@ -10,7 +10,8 @@ from assay.types import BadInput
 
 DEV = ("dev", "validation", "val", "valid")
 """Names of one and the same split."""
-_SHARD = re.compile(r"-\d+-of-\d+$")
+NAMES = ("train", "test", *DEV)
+"""Splits that a file's name may tell."""
 
 
 def choose(there: Iterable[str], wanted: str | None, where: str) -> str:
@@ -33,9 +34,9 @@ def choose(there: Iterable[str], wanted: str | None, where: str) -> str:
 
 
 def split_of(stem: str) -> str:
-    """The split that a file's name tells: 'train-00000-of-00002' is a part of train.
+    """The split that a file's name tells, '' when it tells none.
 
-    >>> split_of("train-00000-of-00002")
-    'train'
+    >>> split_of("train-00000-of-00002"), split_of("snli_1.0_dev"), split_of("reviews")
+    ('train', 'dev', '')
     """
-    return _SHARD.sub("", stem)
+    return next((part for part in re.split(r"[_.-]", stem) if part in NAMES), "")
