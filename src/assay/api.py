@@ -14,8 +14,8 @@ from assay.engine import Engine
 from assay.plan import CasesNode, DataNode, ModelNode, Plan
 from assay.registry import Entry
 from assay.results import Audit, Explanations
-from assay.run import HERE, Event, Where
-from assay.run import run as run_plan
+from assay.driver import HERE, Event, Where
+from assay.driver import run as run_plan
 from assay.store import Store
 from assay.summary import summarise
 from assay.types import AssayError, BadInput, CannotDo, Dataset, Example, Explanation, Record, Seed, UnknownName
@@ -236,7 +236,7 @@ def estimate(
     """What a plan would cost, measured on its first few examples: rows, tokens, minutes."""
     import time
 
-    from assay.run import prepare
+    from assay.driver import prepare
 
     rows = tokens = 0
     seconds = 0.0

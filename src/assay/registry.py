@@ -24,8 +24,8 @@ from assay.types import AssayError, BadInput, Names, Seed, UnknownName
 T = TypeVar("T")
 
 ROOMS = {
-    "methods": "explain",
-    "tests": "audit",
+    "methods": "methods",
+    "tests": "measures",
     "removals": "removal",
     "datasets": "data",
     "models": "models",

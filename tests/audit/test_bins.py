@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.audit.bins import bins
-from assay.audit.limits import EXACT_ROWS
+from assay.measures.bins import bins
+from assay.measures.limits import EXACT_ROWS
 from assay.types import BadInput
 
 TEN = "a b c d e f g h i j"
@@ -64,7 +64,7 @@ def test_beam_search_reaches_the_limits_of_a_sum_of_words(
 
     scores = np.arange(10.0)
     exact = grade(test, TEN, scores, additive)[1]["limits"]
-    monkeypatch.setattr("assay.audit.limits.EXACT_ROWS", EXACT_ROWS // 2)
+    monkeypatch.setattr("assay.measures.limits.EXACT_ROWS", EXACT_ROWS // 2)
     _, detail = grade(test, TEN, scores, additive)
     assert detail["limits_how"] == "beam of width 3"
     assert detail["limits"] == pytest.approx(exact)
@@ -72,7 +72,7 @@ def test_beam_search_reaches_the_limits_of_a_sum_of_words(
 
 def test_beam_limits_are_inner_bounds_and_the_place_stays_between(grade: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     _, exact = grade("comprehensiveness", TEN, np.arange(10), by_word)
-    monkeypatch.setattr("assay.audit.limits.EXACT_ROWS", 0)
+    monkeypatch.setattr("assay.measures.limits.EXACT_ROWS", 0)
     values, beam = grade("comprehensiveness(width=1)", TEN, np.arange(10), by_word)
     assert exact["limits"][0] <= beam["limits"][0] + 1e-12
     assert beam["limits"][1] <= exact["limits"][1] + 1e-12

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.audit.ranking import levels, order
+from assay.measures.ranking import levels, order
 from assay.types import BadInput
 
 CURVE = {("a", "b", "c"): 0.9, ("b", "c"): 0.6, ("c",): 0.2, (): 0.1, ("a",): 0.5, ("a", "b"): 0.8}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.explain.integrated_gradients import quadrature
+from assay.methods.integrated_gradients import quadrature
 from assay.types import BadInput, Target
 
 PLAIN = [0.25, 0.5, 2.0, 1.5, -1.0, 0.0]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from assay.engine import Engine
-from assay.explain.kernel_shap import fitted
-from assay.explain.lime import neighbours, surrogate, switches
-from assay.explain.shapley import drawn, exact, gained, prefixes, subsets
+from assay.methods.kernel_shap import fitted
+from assay.methods.lime import neighbours, surrogate, switches
+from assay.methods.shapley import drawn, exact, gained, prefixes, subsets
 from assay.models.additive import Additive
 from assay.registry import bind
 from assay.types import BadInput, Example, Input, Place, Target

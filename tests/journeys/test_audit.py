@@ -9,7 +9,7 @@ import pytest
 
 import assay
 from assay import api
-from assay.run import run as run_plan
+from assay.driver import run as run_plan
 from assay.types import AssayError, BadInput, Dataset, Example
 
 FAST = {"methods": ["random", "leave-one-out", "gradient"], "tests": ["deletion", "agreement", "planted-recovery"]}
@@ -60,7 +60,7 @@ def test_killed_and_resumed_gives_the_same_table(tmp_path):
     script = (
         "import os, signal, sys\n"
         "from assay import api\n"
-        "from assay.run import run\n"
+        "from assay.driver import run\n"
         f"plan = api.audit_plan('builtin:planted', 'builtin:planted', methods={FAST['methods']}, tests={FAST['tests']}, limit=10)\n"
         "for event in run(plan, sys.argv[1]):\n"
         "    if event.kind == 'case' and event.done == 5:\n"
@@ -145,7 +145,7 @@ def test_plan_file_runs(tmp_path):
 
 def test_a_method_that_always_fails_is_stopped_and_counted(tmp_path, monkeypatch):
     from assay import registry
-    from assay.explain import leave_one_out
+    from assay.methods import leave_one_out
 
     def broken(x, target, **settings):
         raise ZeroDivisionError("planted")

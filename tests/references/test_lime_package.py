@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from lime.lime_text import LimeTextExplainer  # type: ignore[import-untyped]  # ships no types
 
-from assay.explain.lime import surrogate
+from assay.methods.lime import surrogate
 
 TEXT = "the film was not as dull as its quiet title suggests to me"
 WEIGHT = {"not": 1.5, "dull": -2.0, "quiet": 0.4, "film": 0.1, "suggests": -0.3}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
-from assay.audit.agreement import agreement, tau
+from assay.measures.agreement import agreement, tau
 from assay.types import Example, Input, Place, Target
 
 

@@ -16,7 +16,7 @@ from assay.types import AssayError
 if TYPE_CHECKING:
     from assay.plan import Plan
     from assay.results import Audit
-    from assay.run import Where
+    from assay.driver import Where
 
 
 @click.command()
@@ -36,7 +36,7 @@ def audit(model: str, data: str, methods: str | None, tests: str | None, target:
           trust_remote_code: bool) -> None:  # fmt: skip
     """Test whether MODEL's explanations can be trusted on DATA; writes a report."""
     from assay import api
-    from assay.run import Where
+    from assay.driver import Where
 
     plan = api.audit_plan(
         model, data, methods=options.names(methods, api.METHODS), tests=options.names(tests, api.TESTS), split=split,
@@ -56,7 +56,7 @@ def run(plan: str, seed: int, out: str | None, as_json: bool, quiet: bool, devic
     from dataclasses import replace
 
     from assay import api
-    from assay.run import Where
+    from assay.driver import Where
 
     read = api.read_plan(plan)
     read = replace(read, seed=seed) if seed else read

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from assay.api import OnEvent
-    from assay.run import Event
+    from assay.driver import Event
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.audit.limits import Limits, Walk, limits
-from assay.audit.ranking import complete, without_top
+from assay.measures.limits import Limits, Walk, limits
+from assay.measures.ranking import complete, without_top
 from assay.types import Asking, BadInput, Floats, Input, Target
 
 SHARES = (0.01, 0.05, 0.10, 0.20, 0.50)

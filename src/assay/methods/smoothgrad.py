@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from assay.ask import Scores, rng
-from assay.explain.gradient import convention
+from assay.methods.gradient import convention
 from assay.registry import method
 from assay.types import BadInput, Edit, Input, Noise, Output, Probe, Reading, Seed, Target
 

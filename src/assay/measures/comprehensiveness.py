@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from assay.audit.bins import graded, walk_of
+from assay.measures.bins import graded, walk_of
 from assay.registry import test
 from assay.types import Asking, Floats, Input, Output, Removal, Target
 

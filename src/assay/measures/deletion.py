@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.ask import score
-from assay.audit.ranking import complete, without_top
+from assay.measures.ranking import complete, without_top
 from assay.registry import test
 from assay.types import Asking, BadInput, Floats, Input, Output, Removal, Target
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from assay.ask import score
-from assay.audit.deletion import area, grid
-from assay.audit.ranking import complete, without_top
+from assay.measures.deletion import area, grid
+from assay.measures.ranking import complete, without_top
 from assay.registry import test
 from assay.types import Asking, Floats, Input, Output, Removal, Target
 

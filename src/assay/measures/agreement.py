@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.audit.ranking import complete, levels, order
+from assay.measures.ranking import complete, levels, order
 from assay.registry import test
 from assay.stats import Correlation, kendall, spearman
 from assay.types import Asking, BadInput, Floats, Input, Target

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.align import marked
-from assay.audit.ranking import complete, levels, order
+from assay.measures.ranking import complete, levels, order
 from assay.registry import test
 from assay.types import Asking, BadInput, Bools, Floats, Input, Target
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from assay.ask import value
-from assay.explain.gradient import convention
+from assay.methods.gradient import convention
 from assay.registry import method
 from assay.types import Asking, BadInput, Edit, Floats, Input, Output, Probe, Reading, Target
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from assay.ask import together
-from assay.audit.agreement import overlap, tau
-from assay.audit.ranking import complete
+from assay.measures.agreement import overlap, tau
+from assay.measures.ranking import complete
 from assay.registry import test
 from assay.types import Asking, BadInput, Floats, Input, Target
 
