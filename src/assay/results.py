@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +116,7 @@ class Audit:
         path = Path(path)
         made = {".html": self.to_html, ".md": self.to_markdown, ".json": self._json_text}.get(path.suffix)
         if made is not None:
-            path.write_text(made(), encoding="utf-8")
+            path.write_text(made(), encoding="utf-8", errors="replace")  # a lone surrogate has no bytes
             return
         from assay.store import export
 
@@ -128,6 +127,6 @@ class Audit:
         return json.dumps(self.to_json(), ensure_ascii=False, indent=1)
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{escape(v.method)}</td><td>{escape(v.level)}</td><td>{escape(v.headline)}</td></tr>"
-                       for v in self.verdicts)  # fmt: skip
-        return f"<table><tr><th>method</th><th>verdict</th><th>in words</th></tr>{rows}</table>"
+        from assay.report.notebook import fragment
+
+        return fragment(self.summary, self.verdicts)

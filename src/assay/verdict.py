@@ -139,7 +139,7 @@ def _headline(level: Level, method: str, better: int, tests: int) -> str:
 
 def _may(level: Level, summary: Summary, better: list[Cell]) -> str:
     if level == "supported":
-        how = sorted({_declared(summary, c).get("removal") or "another way" for c in better})
+        how = sorted({_declared(summary, c).get("removal") for c in better} - {None})
         return (
             "Showing which words the prediction depends on, on average over texts like these, when words are taken "
             f"away by {' or '.join(how)}."

@@ -97,9 +97,11 @@ def show_audit(done: Audit, as_json: bool) -> None:
         return
     from rich.console import Console
 
-    from assay.report.terminal import audit_table
+    from assay.report.terminal import audit_table, verdict_lines
 
-    Console().print(audit_table(done.summary, done.verdicts))
+    console = Console()
+    console.print(verdict_lines(done.verdicts))
+    console.print(audit_table(done.summary, done.verdicts))
     click.echo(f"report: {done.folder / 'report.html'}")
 
 

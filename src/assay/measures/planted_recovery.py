@@ -14,7 +14,7 @@ from assay.types import Asking, BadInput, Bools, Floats, Input, Target
 @test(
     "planted-recovery",
     of="explanation",
-    asks="faithfulness",
+    asks="plausibility",
     headline="auprc",
     better="higher",
     claim="The map finds the words that are known to decide the label.",
