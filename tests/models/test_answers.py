@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from assay.answers.asked import score
+from assay.answers.asked import Asked, score
 from assay.answers.batch import Batch, Change, Out, gated
 from assay.ask import value
 from assay.models.packing import Encoding
@@ -44,7 +44,9 @@ OUTPUTS = ("loss", "prob", "logit", "logprob", "logodds")
 class Letters(TorchModel):
     """A small smooth network; a word's pieces are its letters, and < > stand around the text."""
 
-    pad_id, unk_id, mask_id = 0, 1, 2
+    pad_id: int | None = 0
+    unk_id: int | None = 1
+    mask_id: int | None = 2
     abilities = frozenset({"hide", "attention", "attend", "hold"})
 
     def __init__(self, heads: int = 1, head: str = "softmax") -> None:
@@ -246,8 +248,6 @@ def test_noise_has_the_stated_spread() -> None:
     x = reading()
     probe = Probe(x, Edit.none(x, 400), noise=Noise(0.25, np.arange(400)))
     batch = MODEL.batch([probe])
-    from assay.answers.asked import Asked
-
     clean = MODEL.lookup(batch)
     change = Asked(MODEL, batch, [probe], frozenset()).change
     assert change is not None

@@ -37,7 +37,29 @@ from assay.types import (
     Target,
 )
 
-WORDS = "a good film that was seen by many people the plot is bad not b un ##believ ##able . , !".split()
+WORDS = [
+    "a",
+    "b",
+    ".",
+    ",",
+    "!",
+    "good",
+    "film",
+    "that",
+    "was",
+    "seen",
+    "by",
+    "many",
+    "people",
+    "the",
+    "plot",
+    "is",
+    "bad",
+    "not",
+    "un",
+    "##believ",
+    "##able",
+]
 TEXT = "A good film, unbelievable that was seen!"
 FAMILIES = ("bert", "distilbert", "roberta", "albert", "electra", "deberta", "gpt2", "llama")
 DECODERS = ("gpt2", "llama")
@@ -420,7 +442,10 @@ class Slow(hf.PreTrainedTokenizer):  # type: ignore[misc]  # the library is not 
     model_input_names = ["input_ids", "token_type_ids", "attention_mask"]  # noqa: RUF012
 
     def __init__(self, **given: Any) -> None:
-        self.table = {w: i for i, w in enumerate("[PAD] [UNK] [CLS] [SEP] [MASK] goo d fil m bad a".split())}
+        self.table = {
+            w: i
+            for i, w in enumerate(("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "goo", "d", "fil", "m", "bad", "a"))
+        }
         names = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
         super().__init__(**{f"{k}_token": v for k, v in names.items()}, **given)
 
@@ -523,6 +548,12 @@ def hf_quiet() -> Any:
     from assay.models.hf_load import quiet
 
     return quiet()
+
+
+@pytest.mark.parametrize("given", [("x", 1), 3, (network("bert")[0], 1), (1, 2, 3)])
+def test_what_is_no_model_is_refused(given: Any) -> None:
+    with pytest.raises(BadInput, match=r"expected a folder|is a int: give the model's tokenizer"):
+        load(given)
 
 
 def test_a_path_that_is_no_folder_is_not_sought_on_the_hub(tmp_path: Path) -> None:

@@ -18,11 +18,13 @@ VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model", "merges.
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """transformers without chatter and progress bars, its settings put back afterwards."""
+    """transformers and the hub without chatter and progress bars, their settings put back afterwards."""
     from transformers.utils import logging as chatter
 
-    level, bars = chatter.get_verbosity(), chatter.is_progress_bar_enabled()
+    hub = logging.getLogger("huggingface_hub")
+    level, bars, hub_level = chatter.get_verbosity(), chatter.is_progress_bar_enabled(), hub.level
     chatter.set_verbosity(logging.CRITICAL)
+    hub.setLevel(logging.CRITICAL)
     chatter.disable_progress_bar()
     try:
         with warnings.catch_warnings():
@@ -30,6 +32,7 @@ def quiet() -> Iterator[None]:
             yield
     finally:
         chatter.set_verbosity(level)
+        hub.setLevel(hub_level)
         if bars:
             chatter.enable_progress_bar()
 
@@ -38,7 +41,7 @@ def open_classifier(ref: str, trust_remote_code: bool) -> tuple[Any, Any]:
     """(model, tokenizer) of a folder or a hub id; safetensors only."""
     if Path(ref).is_dir():
         check_folder(Path(ref))
-    elif Path(ref).exists() or ref.startswith((".", "/", "~")):
+    elif Path(ref).exists() or ref.startswith((".", "/", "~")) or ref.count("/") > 1:
         raise AssayError(f"{ref} is not a folder: give a model folder, a hub id or builtin")
     with quiet():
         return _network(ref, trust_remote_code), _tokenizer(ref, trust_remote_code)
@@ -104,6 +107,8 @@ def _reason(error: Exception) -> str:
     text = _line(error)
     if "trust_remote_code" in str(error):
         return "it needs code from its author; read that code, then pass trust_remote_code=True"
+    if "connect to" in text:
+        return "no such folder here, and the hub cannot be reached: check the name, or give a model folder"
     return text
 
 

@@ -37,9 +37,19 @@ def load(
         net, tokenizer = open_classifier(str(ref), trust_remote_code)
         name = str(ref)
     else:
-        net, tokenizer = copy.deepcopy(ref[0]), ref[1]
+        net, tokenizer = _pair(ref)
+        net = copy.deepcopy(net)
         name = str(getattr(net.config, "_name_or_path", "") or type(net).__name__)
     return HFText(net, tokenizer, name=name, device=device, dtype=dtype)
+
+
+def _pair(ref: Any) -> tuple[Any, Any]:
+    """A live model and its tokenizer, in this order."""
+    if not isinstance(ref, tuple) or len(ref) != 2 or not hasattr(ref[0], "get_input_embeddings"):
+        raise BadInput(f"expected a folder, a hub id or (model, tokenizer), got {type(ref).__name__}: give one of them")
+    if not hasattr(ref[1], "convert_ids_to_tokens"):
+        raise BadInput(f"the second of (model, tokenizer) is a {type(ref[1]).__name__}: give the model's tokenizer")
+    return ref
 
 
 class HFText(TorchModel):

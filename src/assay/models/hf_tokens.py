@@ -25,8 +25,9 @@ class Pieces:
 
     def take(self, keep: Sequence[bool]) -> Pieces:
         """Those pieces only."""
-        lists = (self.ids, self.field, self.offsets, self.types)
-        return Pieces(*([v for v, k in zip(column, keep, strict=True) if k] for column in lists))  # type: ignore[arg-type]  # each column keeps its own type
+        at = [i for i, k in enumerate(keep) if k]
+        ids, field = [self.ids[i] for i in at], [self.field[i] for i in at]
+        return Pieces(ids, field, [self.offsets[i] for i in at], [self.types[i] for i in at])
 
     def of(self, field: int) -> list[int]:
         """Indices of a field's pieces."""
