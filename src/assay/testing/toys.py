@@ -41,9 +41,9 @@ _TOKEN = {UNK: "unk", PAD: "pad", MASK: "mask"}
 _CODE = {HIDE: "hide", ZERO: "zero", **_TOKEN}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Toy:
-    """Each word adds its weight: S = 0.3 + sum of weights, logit = S + bend * S^2.
+    """Each word adds its weight: S = 0.3 + sum of weights, logit = gain * (S + bend * S^2).
 
     ``weights``: one number per word (a ``binary`` head: z for class 1, -z for class 0) or one per class (``softmax``).
     Words that are not listed weigh nothing. Every text is read with a special token in front that may not be taken
@@ -58,20 +58,19 @@ class Toy:
 
     weights: Mapping[str, float | Sequence[float]]
     bend: float = 0.0
+    gain: float = 1.0
     name: str = "toy"
     can: frozenset[str] = ALL
     labels: tuple[str, ...] = ("no", "yes")
     budget: int = 256
 
-    @property
-    def head(self) -> str:
-        """``softmax`` when words have one weight per class."""
-        return "binary" if self._width == 1 else "softmax"
+    head: str = field(init=False)
+    """``binary``, or ``softmax`` when words have one weight per class."""
+    fingerprint: str | None = field(init=False)
 
-    @property
-    def fingerprint(self) -> str | None:
-        """Key of the weights."""
-        return content_key("toy", sorted(self.weights.items()), self.bend)
+    def __post_init__(self) -> None:
+        self.head = "binary" if self._width == 1 else "softmax"
+        self.fingerprint = content_key("toy", sorted(self.weights.items()), self.bend, self.gain)
 
     @property
     def _width(self) -> int:
@@ -92,13 +91,13 @@ class Toy:
         return np.asarray((probe.edit.codes != DROP).sum(axis=1), dtype=np.int64)
 
     def truth(self, x: Input, label: int) -> Floats:
-        """Shapley values of the logit over the free words, nothing being the empty text: w_i (1 + bend (2c + S_free)).
+        """Shapley values of the logit over the free words, nothing being the empty text: gain w_i (1 + bend (2c + S)).
 
-        c is what may not be taken away. For a binary head class 0 has minus those of class 1.
+        c: what may not be taken away, S: the sum of the free words. For a binary head class 0 has minus those of class 1.
         """
         e = self._embeddings(x)
         fixed, free = e[~x.free].sum(axis=0), e[x.free]
-        values = free * (1 + self.bend * (2 * fixed + free.sum(axis=0)))
+        values = self.gain * free * (1 + self.bend * (2 * fixed + free.sum(axis=0)))
         return np.asarray(values[:, 0] * (2 * label - 1) if self._width == 1 else values[:, label])
 
     # ------------------------------------------------------------------------------------------ answering
@@ -168,7 +167,7 @@ class Toy:
         return np.asarray(size / size.sum(axis=1, keepdims=True))
 
     def _logits(self, total: Floats) -> Floats:
-        z = total + self.bend * total**2
+        z = self.gain * (total + self.bend * total**2)
         return np.concatenate([-z, z], axis=1) if self._width == 1 else np.asarray(z)
 
     def _gradient(self, probe: Probe, reading: Reading, total: Floats) -> Floats:
@@ -180,7 +179,7 @@ class Toy:
         if target.against:
             slope = slope - _slope(reading, np.broadcast_to(np.array(target.against[0]), probe.rows), output)
         inner = slope[:, [1]] - slope[:, [0]] if self._width == 1 else slope
-        return np.asarray(inner * (1 + 2 * self.bend * total))
+        return np.asarray(inner * self.gain * (1 + 2 * self.bend * total))
 
 
 def _slope(reading: Reading, index: NDArray[np.int64], output: str) -> Floats:
