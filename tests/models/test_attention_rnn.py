@@ -168,7 +168,7 @@ def test_sizes_of_paper_and_code_differ_where_the_facts_say() -> None:
         (e, s): (shape.embed, shape.width, shape.align, shape.squash)
         for e in ("bilstm", "cnn", "average")
         for s in ("paper", "code")
-        for shape in [sized(Shape(9, 1, e), s)]  # type: ignore[arg-type]  # literals in a loop
+        for shape in [sized(Shape(9, 1, e), s)]
     }
     assert found == {
         ("bilstm", "paper"): (300, 256, 128, "tanh"),
@@ -402,7 +402,7 @@ def test_the_fingerprint_follows_weights_and_vocabulary() -> None:
     assert one.fingerprint == other.fingerprint
     other = model()
     with torch.no_grad():
-        other.net.decoder.bias += 1e-6
+        other.net.decoder.bias.add_(1e-3)
     assert one.fingerprint != other.fingerprint
     words = AttentionRNN(one.net, replace(one.reader, vocabulary=Vocabulary(WORDS[::-1])), labels=one.labels)
     assert one.fingerprint != words.fingerprint
