@@ -146,13 +146,13 @@ class MaskedLM(HFText):
     @cached_property
     def _whole(self) -> Tensor:
         out = self._every.clone()
-        fit = [i for i, t in enumerate(self._texts) if out[0, i] and t.isprintable() and " " not in t]
-        for row, lead in enumerate(("", self._cutter.lead)):
-            texts = [lead + self._texts[i] for i in fit]
-            read = self.tokenizer(texts, add_special_tokens=False)["input_ids"] if texts else []
-            out[row] = False
+        usable = out[0].tolist()
+        fit = [i for i, t in enumerate(self._texts) if usable[i] and t.isprintable() and " " not in t]
+        out[:] = False
+        for row, lead in enumerate(("", self._cutter.lead) if self._cutter.lead else ("",)):
+            read = self.tokenizer([lead + self._texts[i] for i in fit], add_special_tokens=False)["input_ids"]
             out[row, [i for i, ids in zip(fit, read, strict=True) if list(ids) == [i]]] = True
-        return out
+        return out if self._cutter.lead else out[:1].repeat(2, 1)
 
 
 def _opened(ref: str, trust_remote_code: bool) -> tuple[Any, Any]:
