@@ -23,6 +23,9 @@ WORDS = range(8, 26)
 NEGATED = 0.18
 """Share of opinions that are said by negating the opposite."""
 IMPERSONAL = tuple(c for c in phrases.CLAUSES if not re.search(r"\b(I|we|me|us|my|our)\b", c))
+TOPIC_NAMES = tuple(phrases.TOPICS)
+KINDS = tuple(phrases.SHARES)
+KIND_EDGES = np.cumsum(list(phrases.SHARES.values()))[:-1]
 _SLOT = re.compile(r"<(\w+)>")
 _SENTENCE_START = re.compile(r'(?:^|[.?!]"? )[{"]*[a-z]')
 _ARTICLE = re.compile(r"\b([Aa])(?= \{?[aeiou])")
@@ -77,25 +80,19 @@ def _split_of(text: str) -> str:
 
 # --------------------------------------------------------------------------------------------- grammar
 
-Scene = dict[str, list[str]]
-"""What is still unsaid, by slot, in random order: a review names no aspect or fact twice."""
+Scene = dict[str, tuple[str, ...]]
+"""What can still be said, by slot: a review names no aspect or fact twice, and one thing throughout."""
 
 
 def _review(split: str, gold: int, rng: np.random.Generator) -> str:
     """One review with its evidence in braces."""
-    scene = _scene(rng)
-    kinds = list(phrases.SHARES)
-    kind = kinds[int(rng.choice(len(kinds), p=list(phrases.SHARES.values())))]
+    topic = phrases.TOPICS[_pick(rng, TOPIC_NAMES)]
+    scene = {**topic, "thing": (_pick(rng, topic["thing"]),), "day": phrases.DAY, "person": phrases.PERSON}
+    kind = KINDS[int(np.searchsorted(KIND_EDGES, rng.random(), side="right"))]
     frame = _pick(rng, _frames(kind, split))
     text = _SLOT.sub(lambda m: _fill(m[1], scene, gold, rng), frame)
     text = _ARTICLE.sub(r"\1n", text)
     return _SENTENCE_START.sub(lambda m: m[0][:-1] + m[0][-1].upper(), text)
-
-
-def _scene(rng: np.random.Generator) -> Scene:
-    topic = phrases.TOPICS[_pick(rng, sorted(phrases.TOPICS))]
-    slots = {**topic, "day": phrases.DAY, "person": phrases.PERSON}
-    return {slot: [str(w) for w in rng.permutation(options)] for slot, options in slots.items()}
 
 
 def _frames(kind: str, split: str) -> list[str]:
@@ -110,7 +107,10 @@ def _fill(slot: str, scene: Scene, gold: int, rng: np.random.Generator) -> str:
     if slot in ("o", "i"):
         pool = phrases.CLAUSES if slot == "o" else IMPERSONAL
         return _clause(pool, scene, 1 - gold, rng).replace("{", "").replace("}", "")
-    return scene[slot][0] if slot == "thing" else scene[slot].pop()
+    word = _pick(rng, scene[slot])
+    if slot != "thing":
+        scene[slot] = tuple(w for w in scene[slot] if w != word)
+    return word
 
 
 def _clause(pool: Sequence[str], scene: Scene, gold: int, rng: np.random.Generator) -> str:
