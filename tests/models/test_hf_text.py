@@ -407,6 +407,19 @@ def test_pad_at_the_end_of_a_decoder_is_its_own_affair() -> None:
     np.testing.assert_allclose(padded, dropped, atol=1e-5)
 
 
+@pytest.mark.parametrize("family", DECODERS)
+def test_padding_lent_to_a_decoder_is_no_token_of_the_text(family: str) -> None:
+    """Without a pad token the library classifies the last token, even when it is the end-of-text token (id 0)."""
+    model, (net, tokenizer) = live(family), network(family)
+    text = "a good film<|endoftext|>"
+    x, longer = model.read(example(text)), model.read(example(TEXT))
+    assert model.encode(x).ids[-1] == 0
+    got = model.answer([Probe(longer, Edit.none(longer)), Probe(x, Edit.none(x))])[1]["logits"][:, 0]
+    wanted = net(**tokenizer(text, return_tensors="pt")).logits.detach().numpy()
+    np.testing.assert_allclose(got, wanted, atol=1e-5)
+    assert net.config.pad_token_id is None
+
+
 def test_long_text_is_cut_at_a_word_before_any_edit() -> None:
     model = live("bert")
     x = model.read(example("good unbelievable " * 30))
