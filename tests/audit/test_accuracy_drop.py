@@ -77,7 +77,6 @@ def test_the_operator_is_a_setting_and_too_few_samples_are_refused(function: Any
 
 
 def test_the_expected_share_is_that_of_enumeration() -> None:
-    """The closed form used above, by counting all subsets of each size."""
-    n = 4
-    kept = [sum(comb(n - 1, k) for _ in (0,)) / comb(n, k) for k in range(1, n + 1)]
-    assert np.mean(kept) == pytest.approx((n - 1) / (2 * n))
+    """The closed form used above: of all sets of k words of 4, those that leave one given word alone."""
+    kept = [comb(3, k) / comb(4, k) for k in range(1, 5)]
+    assert np.mean(kept) == pytest.approx(3 / 8)

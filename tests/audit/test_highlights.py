@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, jaccard_score, precision_score, recall_score
 
@@ -71,6 +71,7 @@ def test_edge_rules_for_empty_sets(scores: list[float], human: list[bool], due: 
     assert {name: set(at[name].tolist()) for name in due} == {name: {value} for name, value in due.items()}
 
 
+@settings(deadline=None)  # scikit-learn takes its time on a busy machine
 @given(st.lists(st.tuples(st.integers(-9, 9), st.booleans()), min_size=1, max_size=20))
 def test_every_threshold_matches_scikit_learn(pairs: list[tuple[int, bool]]) -> None:
     scores, human = np.array([float(p[0]) for p in pairs]), np.array([p[1] for p in pairs])
