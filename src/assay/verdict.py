@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from assay.grid import Grid, Lead, grid_of, leads
 from assay.summary import CONTROL, Cell, Summary
 
 Level = Literal["supported", "mixed", "not supported", "worse than random", "control", "untested"]
@@ -36,12 +37,13 @@ class Verdict:
     evidence: tuple[str, ...]
 
 
-def judge(summary: Summary) -> tuple[Verdict, ...]:
-    """One verdict per method, in the order of the summary."""
-    return tuple(_judge(summary, m) for m in summary.methods)
+def judge(summary: Summary, grid: Grid | None = None) -> tuple[Verdict, ...]:
+    """One verdict per method, in the order of the summary; ``grid`` is made from the summary when not given."""
+    found = grid_of(summary) if grid is None else grid
+    return tuple(_judge(summary, found, m) for m in summary.methods)
 
 
-def _judge(summary: Summary, method: str) -> Verdict:
+def _judge(summary: Summary, grid: Grid, method: str) -> Verdict:
     facts = summary.meta.get("methods", {}).get(method, {})
     if facts.get("family") == "control":
         return _control(method)
@@ -52,16 +54,18 @@ def _judge(summary: Summary, method: str) -> Verdict:
     better = [c for c in faithful if _side(c) > 0]
     worse = [c for c in faithful if _side(c) < 0]
     away = [c for c in better if not _at_home(summary, c)]
-    level = _level(len(faithful), len(better), len(worse))
+    ahead = leads(grid, method)
+    gone = [lead.kind for lead in ahead if lead.vanishes]
+    level = _capped(_level(len(faithful), len(better), len(worse)), gone)
     return Verdict(
         method,
         level,
-        _headline(level, method, len(better), len(faithful)),
+        _headline(level, method, len(better), len(faithful), gone),
         _may(level, summary, better),
-        _may_not(level, facts, bool(away)),
-        _why(summary, faithful, better, worse, away, method),
+        _may_not(level, facts, bool(away)) + _first_only_at_home(grid, method),
+        _why(summary, faithful, better, worse, away, method, ahead),
         _next(level, summary, bool(away), facts),
-        tuple(_sentence(summary, c) for c in faithful) + _aside(summary, method, cells),
+        tuple(_sentence(summary, c) for c in faithful) + tuple(map(_led, ahead)) + _aside(summary, method, cells),
     )
 
 
@@ -82,6 +86,14 @@ def _level(tests: int, better: int, worse: int) -> Level:
     if better == tests and tests >= FEWEST_TESTS:
         return "supported"
     return "mixed" if better else "not supported"
+
+
+def _capped(level: Level, gone: list[str]) -> Level:
+    """A lead over random that is there at home only may be the operator's and not the method's: never ``supported``.
+
+    Pham 2022: which method wins follows the way the metric takes words away; Ju 2022 calls it a logic trap.
+    """
+    return "mixed" if level == "supported" and gone else level
 
 
 def _at_home(summary: Summary, cell: Cell) -> bool:
@@ -127,7 +139,9 @@ def _untested(summary: Summary, method: str) -> Verdict:
     )
 
 
-def _headline(level: Level, method: str, better: int, tests: int) -> str:
+def _headline(level: Level, method: str, better: int, tests: int, gone: list[str]) -> str:
+    if level == "mixed" and better == tests and gone:
+        return f"{method} is ahead of random only where words are taken away its own way ({', '.join(gone)})."
     return {
         "supported": f"{method} points at words this model depends on: better than random on all {tests} "
         "faithfulness tests.",
@@ -139,10 +153,9 @@ def _headline(level: Level, method: str, better: int, tests: int) -> str:
 
 def _may(level: Level, summary: Summary, better: list[Cell]) -> str:
     if level == "supported":
-        how = sorted({_declared(summary, c).get("removal") for c in better} - {None})
-        return (
-            "Showing which words the prediction depends on, on average over texts like these, when words are taken "
-            f"away by {' or '.join(how)}."
+        how = sorted({str(o) for c in better if (o := _declared(summary, c).get("removal"))})
+        return "Showing which words the prediction depends on, on average over texts like these" + (
+            f", when words are taken away by {' or '.join(how)}." if how else "."
         )
     if level == "mixed":
         return f"Only what its passed tests ask: {', '.join(c.test for c in better)}."
@@ -163,7 +176,13 @@ def _may_not(level: Level, facts: Mapping[str, Any], away: bool) -> str:
 
 
 def _why(
-    summary: Summary, faithful: list[Cell], better: list[Cell], worse: list[Cell], away: list[Cell], method: str
+    summary: Summary,
+    faithful: list[Cell],
+    better: list[Cell],
+    worse: list[Cell],
+    away: list[Cell],
+    method: str,
+    ahead: tuple[Lead, ...],
 ) -> str:
     n = min(c.against_control.n for c in faithful if c.against_control is not None)
     undecided = len(faithful) - len(better) - len(worse)
@@ -175,10 +194,30 @@ def _why(
     elif len(away) < len(better):
         home = ", ".join(c.test for c in better if c not in away)
         parts.append(f"home advantage in {home}: same removal as the method (Pham 2022)")
+    parts += _ground(ahead)
     missing = sum(g.count for g in summary.gaps if g.method == method)
     if missing:
         parts.append(f"{missing} numbers could not be computed (see the gaps)")
     return "; ".join(parts) + "."
+
+
+def _ground(ahead: tuple[Lead, ...]) -> list[str]:
+    """Where the lead over random comes from, when the grid has the method at home and away."""
+    won = [lead for lead in ahead if lead.at_home.low is not None and lead.at_home.low > 0]
+    gone = [lead.kind for lead in won if lead.vanishes]
+    stays = [lead.kind for lead in won if not lead.vanishes]
+    out = [f"supported away from home too in {', '.join(stays)}"] if stays else []
+    return out + ([f"the whole lead vanishes away from home in {', '.join(gone)} (Pham 2022)"] if gone else [])
+
+
+def _first_only_at_home(grid: Grid, method: str) -> str:
+    """First of all methods under its own operator and nowhere else: no ground to call it the best (Ju 2022)."""
+    kinds = []
+    for table in grid.tables:
+        wins = [o for o in table.operators if table.best(o) == method]
+        if wins and method in table.methods and wins == [table.homes[method]]:
+            kinds.append(f"{table.kind} (under {wins[0]})")
+    return f" Calling it the best: it comes first only at home in {', '.join(kinds)}." if kinds else ""
 
 
 def _next(level: Level, summary: Summary, away: bool, facts: Mapping[str, Any]) -> str:
@@ -200,6 +239,15 @@ def _sentence(summary: Summary, cell: Cell) -> str:
     word = {1: "better than random", -1: "worse than random", 0: "not distinguishable from random"}[_side(cell)]
     home = ", on its home ground" if _at_home(summary, cell) else ""
     return f"{cell.test}: {word} by {d.value:+.3f} [{d.low:+.3f}, {d.high:+.3f}], n = {d.n}{home}"
+
+
+def _led(lead: Lead) -> str:
+    home, away, less = lead.at_home, lead.elsewhere, lead.shrinks
+    around = "" if less.low is None or less.high is None else f" [{less.low:+.3f}, {less.high:+.3f}]"
+    return (
+        f"{lead.kind}: ahead of random by {home.value:+.3f} at home ({lead.operator}) and {away.value:+.3f} away "
+        f"({', '.join(lead.away)}); home adds {less.value:+.3f}{around}, n = {home.n}"
+    )
 
 
 def _aside(summary: Summary, method: str, cells: list[Cell]) -> tuple[str, ...]:
