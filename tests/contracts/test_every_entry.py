@@ -12,7 +12,7 @@ from assay.registry import Bound, Entry, bind, bind_entry, entries
 from assay.registry import Spec as Wanted
 from assay.testing import check
 from assay.testing.bench import TEXT, WEIGHTS, explain, read
-from assay.testing.checking import KINDS
+from assay.testing.checking import KINDS, TOYS
 from assay.testing.result import Contract, judge
 from assay.testing.toys import Toy
 from assay.types import BadInput, Edit, Example, Probe, Target
@@ -25,13 +25,7 @@ LISTED = [e for kind in KINDS for e in entries(kind)]
     [pytest.param(e, c, id=f"{e.name}-{c.__name__}") for e in LISTED for c in KINDS[e.kind]],
 )
 def test_contract(entry: Entry, contract: Contract) -> None:
-    try:
-        bound = bind_entry(entry, Wanted(entry.name))
-    except BadInput as error:
-        if "names a model" not in str(error):
-            raise
-        pytest.skip(f"{entry.name} needs a language model: {error}")
-    (result,) = judge([contract], bound)
+    (result,) = judge([contract], bind_entry(entry, Wanted(entry.name), TOYS))
     assert result.ok, str(result)
 
 
@@ -160,7 +154,7 @@ def test_contracts_do_not_move_global_draws() -> None:
     from assay.testing import global_draws
 
     before = global_draws.state()
-    check("assay.explain.lime")
+    check(bind("methods", "lime").entry)
     assert global_draws.state() == before
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from assay.registry import Entry, Loader, Spec, bind_entry, read_source
 from assay.testing import entries, methods, removals, tests
 from assay.testing.result import Contract, Result, judge
+from assay.testing.toy_lm import ToyLM
 from assay.types import AssayError, BadInput
 
 KINDS: Mapping[str, Sequence[Contract]] = {
@@ -23,13 +24,17 @@ KINDS: Mapping[str, Sequence[Contract]] = {
 }
 """The contracts of every kind of thing that can be tried without data or weights."""
 
+TOYS: Mapping[str, Loader] = {"models": lambda name: ToyLM()}
+"""What stands in for models that settings name."""
+
 Checked = str | Path | ModuleType | Entry | Callable[..., Any]
 
 
 def check(thing: Checked, loaders: Mapping[str, Loader] | None = None) -> list[Result]:
     """Put every method, test and removal operator of a module (its name, file or itself), or one entry, to the proof.
 
-    ``loaders`` as for ``registry.bind``: {"models": load} for things that name a model among their settings.
+    ``loaders`` as for ``registry.bind``; where a setting names a language model, a toy that offers three words for
+    every gap stands in for it.
 
     >>> from assay.registry import find
     >>> [r.contract for r in check(find("removals", "delete")) if not r.ok]
@@ -43,7 +48,7 @@ def check(thing: Checked, loaders: Mapping[str, Loader] | None = None) -> list[R
 
 def _results(entry: Entry, loaders: Mapping[str, Loader] | None) -> list[Result]:
     try:
-        bound = bind_entry(entry, Spec(entry.name), loaders)
+        bound = bind_entry(entry, Spec(entry.name), TOYS if loaders is None else loaders)
     except AssayError as error:
         return [Result("binding", entry.name, False, str(error))]
     return list(judge(KINDS[entry.kind], bound))

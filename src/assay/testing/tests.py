@@ -10,23 +10,23 @@ import numpy as np
 from assay.engine import Engine
 from assay.registry import Bound
 from assay.testing import global_draws
-from assay.testing.bench import Exhibit, exhibit_model, exhibits, headline, read, require
+from assay.testing.bench import NEAR, Exhibit, exhibit_model, exhibits, headline, read, require
 from assay.testing.result import Broken, NotTried, expect
 from assay.types import AssayError, Floats, Target
 
 OF = ("explanation", "pair", "input", "model")
-ASKS = ("faithfulness", "plausibility", "agreement", "stability", "manipulation", "")
+ASKS = ("faithfulness", "plausibility", "agreement", "stability", "manipulation", "size", "fills", "")
 SIGN = {"higher": 1.0, "lower": -1.0}
 FLOOR = 2.0
 """A difference must be this many standard errors above zero, over thirty texts."""
 Values = Mapping[str, float]
 
 
-def _kind(t: Bound) -> str:
+def _kind(t: Bound, scores: bool = False) -> str:
     require(t)
     of = str(t.entry.facts["of"])
-    if of not in ("explanation", "pair"):
-        raise NotTried(f"a test of a {of} gets no scores")
+    if of == "model" or (scores and of == "input"):
+        raise NotTried(f"a test of {of}s gets no {'scores' if scores else 'text'}")
     return of
 
 
@@ -34,7 +34,9 @@ def _run(t: Bound, e: Exhibit, scores: Floats, other: Floats | None = None) -> V
     """One test on one map. ``other``: the second map of a pair, or what the method gives under another seed."""
     arguments: list[Any] = [e.x, e.target, scores]
     second = scores if other is None else other
-    if t.entry.facts["reruns"]:
+    if t.entry.facts["of"] == "input":
+        arguments.pop()
+    elif t.entry.facts["reruns"]:
         arguments.append(_rerun(second))
     elif t.entry.facts["of"] == "pair":
         arguments.append(second)
@@ -71,7 +73,7 @@ def declared(t: Bound) -> None:
 
 def direction(t: Bound) -> str | None:
     """True scores do better than random ones, and those better than true scores turned round."""
-    of = _kind(t)
+    of = _kind(t, scores=True)
     better = t.entry.facts["better"]
     if better not in SIGN:
         raise NotTried("evidence, not a score: no direction declared")
@@ -108,14 +110,15 @@ def bounds(t: Bound) -> None:
 
 
 def units(t: Bound) -> str | None:
-    """Scores have no unit: three times the map is the same map. Says whether the order alone counts."""
-    _kind(t)
+    """Scores have no unit: three times the map has the same headline. Says whether the order alone counts."""
+    _kind(t, scores=True)
     ranks = True
     for e in _some():
-        one = _run(t, e, e.true, e.random)
-        _equal(one, _run(t, e, 3 * e.true, 3 * e.random), "three times the scores give other numbers")
+        one, three = _run(t, e, e.true, e.random), _run(t, e, 3 * e.true, 3 * e.random)
+        before, after = headline(t, [one, three])
+        expect(abs(before - after) <= NEAR, f"three times the scores give {after:.4g} instead of {before:.4g}")
         bent = _run(t, e, e.true**3, e.random**3)
-        ranks &= all(np.isclose(one[k], bent[k]) for k in one)
+        ranks &= all(np.isclose(one[k], bent.get(k, np.nan)) for k in one)
     return "only the order of the scores counts" if ranks else "the size of the scores counts"
 
 
@@ -149,7 +152,7 @@ def input_untouched(t: Bound) -> None:
 
 def holes(t: Bound) -> None:
     """A map with a hole gives a reason, not a number."""
-    _kind(t)
+    _kind(t, scores=True)
     (e,) = _some(1)
     scores = e.true.copy()
     scores[2] = np.nan

@@ -32,7 +32,7 @@ from assay.types import (
 
 ALL = frozenset(
     {"logits", "logp", "choice", "dot", "norm", "attention", "hold", "scale", "noise"}
-    | {"attend", "hide", "zero", "unk", "pad", "mask", "fill"}
+    | {"attend", "hide", "zero", "unk", "pad", "mask", "replace"}
 )
 """Everything a toy can do."""
 SPECIAL = {"[CLS]": 0.3, "unk": 0.1, "pad": -0.1, "mask": 0.05, "zero": 0.0}
@@ -93,7 +93,7 @@ class Toy:
     def truth(self, x: Input, label: int) -> Floats:
         """Shapley values of the logit over the free words, nothing being the empty text: gain w_i (1 + bend (2c + S)).
 
-        c: what may not be taken away, S: the sum of the free words. For a binary head class 0 has minus those of class 1.
+        c: what may not be taken away, S: sum of the free words. In a binary head class 0 has minus those of class 1.
         """
         e = self._embeddings(x)
         fixed, free = e[~x.free].sum(axis=0), e[x.free]
@@ -125,7 +125,7 @@ class Toy:
         return Reading({k: v for k, v in arrays.items() if k == "logits" or k in probe.want}, self.head)
 
     def _refuse(self, probe: Probe) -> None:
-        used = {_CODE[c] for c in np.unique(probe.edit.codes).tolist() if c in _CODE}
+        used = {"replace" if c >= FILL else _CODE[c] for c in np.unique(probe.edit.codes).tolist() if c >= HIDE}
         asked = {"scale": probe.scale, "noise": probe.noise, "attend": probe.attention}
         used |= {name for name, given in asked.items() if given is not None}
         if missing := (used | probe.want) - self.can:
