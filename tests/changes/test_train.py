@@ -50,7 +50,7 @@ def pairs(size: int, seed: int = 0) -> Dataset:
     rng = np.random.default_rng(seed)
     examples = []
     for i in range(size):
-        one, other = rng.choice(THINGS, 2, replace=False)
+        one, other = rng.choice(THINGS[:2], 2, replace=False)
         said = (other, "something", one)[i % 3]
         examples.append(Example(f"{seed}-{i}", {"premise": f"I saw the {one}", "hypothesis": f"a {said}"}, i % 3))
     return Dataset("pairs", tuple(examples), ("no", "perhaps", "yes"))
@@ -82,10 +82,10 @@ def test_words_that_decide_alone_are_learnt_by_the_average() -> None:
 
 
 def test_a_pair_is_learnt_with_the_last_field_asking() -> None:
-    model = train_attention(pairs(600), pairs(90, 1), encoder="cnn", epochs=8, rows=16)
+    model = train_attention(pairs(300), pairs(90, 1), encoder="cnn", epochs=7, rows=16, lr=2e-2)
     assert model.reader.query == "hypothesis"
     assert model.head == "softmax"
-    assert model.notes["held_out"]["accuracy"] > 0.6  # chance is 1/3, one label of three needs no premise
+    assert model.notes["held_out"]["accuracy"] > 0.9  # without the premise, 2/3 is the best there is
     joined = train_attention(pairs(30), pairs(9, 1), query="", epochs=1)
     assert joined.reader.query == ""
     assert "hide" in joined.can
