@@ -12,13 +12,13 @@ from types import ModuleType
 from typing import Any
 
 from assay.registry import Entry, Loader, Spec, bind_entry, read_source
-from assay.testing import entries, methods, removals, tests
+from assay.testing import entries, method_truth, methods, removals, tests
 from assay.testing.result import Contract, Result, judge
 from assay.testing.toy_lm import ToyLM
 from assay.types import AssayError, BadInput
 
 KINDS: Mapping[str, Sequence[Contract]] = {
-    "methods": (*entries.CONTRACTS, *methods.CONTRACTS),
+    "methods": (*entries.CONTRACTS, *methods.CONTRACTS, *method_truth.CONTRACTS),
     "tests": (*entries.CONTRACTS, *tests.CONTRACTS),
     "removals": (*entries.CONTRACTS, *removals.CONTRACTS),
 }

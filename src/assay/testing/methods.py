@@ -1,75 +1,23 @@
-"""What every attribution method must keep, tried on toys whose true attributions are known.
-
-Which contracts bind is decided by what a method declares. ``family`` control: it must not look at the model.
-gradient and removal: signed, unless a setting says otherwise (``signed`` = false, ``reduce`` = l2). attention: never
-negative, and the same for every class.
-"""
+"""How every attribution method must behave: one finite score per word, repeatable, batched or not, nothing hidden."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from assay.ask import value
 from assay.case import applicable
 from assay.engine import Engine
 from assay.registry import Bound
 from assay.testing import global_draws
-from assay.testing.bench import (
-    CLASSES,
-    LONG,
-    NEAR,
-    TEXT,
-    WEIGHTS,
-    additive,
-    bent,
-    explain,
-    of_three,
-    read,
-    require,
-    unpacked,
-)
+from assay.testing.bench import LONG, TEXT, WEIGHTS, additive, bent, explain, read, require, unpacked
+from assay.testing.declared import FAMILIES, family_of, same, signed
 from assay.testing.result import NotTried, expect
-from assay.testing.toys import ALL, Recorder, Toy
-from assay.types import Edit, Example, Floats, Probe, Reading, Target
-
-FAMILIES = ("gradient", "removal", "attention", "control")
-STRONG = 0.4
-"""Weights from here on must have the right sign; a sampled score may lose a smaller one in its noise."""
-
-
-def _family(m: Bound) -> str:
-    return str(m.entry.facts.get("family", ""))
-
-
-def _signed(m: Bound) -> bool:
-    loud = m.settings.get("signed", True) is not False and m.settings.get("reduce", "dot") != "l2"
-    return loud and _family(m) in ("gradient", "removal")
-
-
-def _looks(m: Bound) -> None:
-    require(m)
-    if _family(m) == "control":
-        raise NotTried("a control does not look at the model")
-
-
-def _only_signed(m: Bound) -> None:
-    _looks(m)
-    if not _signed(m):
-        raise NotTried("its scores have no sign")
-
-
-def _same(a: Floats, b: Floats, what: str, near: float = NEAR) -> None:
-    size = max(float(np.abs(b).max(initial=0.0)), 1e-12)
-    gap = float(np.abs(a - b).max(initial=0.0))
-    expect(gap <= near * size, f"{what}: scores differ by {gap:.3g} of {size:.3g}")
-
-
-# ------------------------------------------------------------------------------------ shape and identity
+from assay.testing.toys import ALL, Recorder
+from assay.types import Example, Target
 
 
 def family(m: Bound) -> None:
     """Declares one of the families that a verdict compares."""
-    expect(_family(m) in FAMILIES, f"family is '{_family(m)}', expected one of {', '.join(FAMILIES)}")
+    expect(family_of(m) in FAMILIES, f"family is '{family_of(m)}', expected one of {', '.join(FAMILIES)}")
 
 
 def shape(m: Bound) -> None:
@@ -89,7 +37,7 @@ def one_word(m: Bound) -> None:
         model = additive()
         (score,) = explain(m, model, read(model, word)).free
         expect(np.isfinite(score), f"the only word '{word}' scores {score}")
-        if _signed(m):
+        if signed(m):
             expect(np.sign(score) == np.sign(WEIGHTS[word]), f"'{word}' alone scores {score:.3g}")
 
 
@@ -100,7 +48,7 @@ def equal_words(m: Bound) -> None:
     free = explain(m, model, read(model, "charlie " * 4)).free
     expect(np.isfinite(free).all(), "equal words: a score is not finite")
     if not m.seeded:
-        _same(free, np.full(4, free.mean()), "equal words")
+        same(free, np.full(4, free.mean()), "equal words")
 
 
 def input_untouched(m: Bound) -> None:
@@ -164,99 +112,7 @@ def crowd(m: Bound) -> None:
         for done in Engine(model, budget=budget).run((x, m(x, Target((1,)))) for x in reversed(xs)):
             expect(done.error is None, f"fails in a crowd: {done.error}")
             alone = explain(m, model, read(model, done.key.example.id, done.key.example.id)).free
-            _same(unpacked(done.result, done.key).free, alone, f"alone or in batches of {budget} tokens")
-
-
-# ----------------------------------------------------------------------------------------- right answers
-
-
-def weights(m: Bound) -> None:
-    """On words that add up, a heavier word never scores below a lighter one, and the heaviest above the lightest."""
-    _looks(m)
-    model = additive()
-    free = explain(m, model, read(model)).free
-    true = np.array(list(WEIGHTS.values()))
-    true = true if _signed(m) else np.abs(true)
-    slack = NEAR * float(np.abs(free).max())
-    for i in np.argsort(true):
-        wrong = np.flatnonzero((true > true[i]) & (free < free[i] - slack))
-        message = f"'{list(WEIGHTS)[i]}' ({true[i]:+g}) scores above '{list(WEIGHTS)[wrong[0] if len(wrong) else i]}'"
-        expect(not len(wrong), f"{message}: {np.round(free, 4).tolist()} for weights {true.tolist()}")
-    expect(free[true.argmax()] > free[true.argmin()], "all words score the same")
-
-
-def sign(m: Bound) -> None:
-    """Words that support the class score above zero, words against it below; unsigned scores are never negative."""
-    _looks(m)
-    model = additive()
-    free = explain(m, model, read(model)).free
-    if not _signed(m):
-        expect((free >= 0).all(), f"declared without sign, but scores {np.round(free, 4).tolist()}")
-        return
-    for score, (word, weight) in zip(free, WEIGHTS.items(), strict=True):
-        if abs(weight) >= STRONG:
-            expect(score * weight > 0, f"'{word}' speaks {'for' if weight > 0 else 'against'} and scores {score:.4g}")
-
-
-def target(m: Bound) -> None:
-    """The class that was asked about is explained: two classes have opposite signs, of three each finds its word."""
-    _looks(m)
-    if _family(m) == "attention":
-        raise NotTried("attention is the same for every class")
-    if _signed(m):
-        model = additive()
-        one, zero = (explain(m, model, read(model), label).free for label in (1, 0))
-        strong = np.abs(list(WEIGHTS.values())) >= STRONG
-        expect((one * zero)[strong].max() < 0, "classes 0 and 1 of a two-class model do not have opposite signs")
-    model = of_three()
-    for label, word in enumerate(CLASSES):
-        free = explain(m, model, read(model, " ".join(CLASSES)), label).free
-        expect(free.argmax() == label, f"'{word}' decides class {label} and is not its top word: {free.tolist()}")
-
-
-def no_hidden_scale(m: Bound) -> None:
-    """When the logit doubles, scores of the logit double: nothing is normalised behind the user's back.
-
-    Binds whoever has a setting ``output``; a method that normalises must say so by a setting ``normalise``.
-    """
-    _looks(m)
-    if "output" not in m.settings or m.settings.get("normalise") is True:
-        raise NotTried("has no setting output, or says that it normalises")
-    logit = m.with_settings(output="logit")
-    one, two = (explain(logit, model, read(model)).free for model in (additive(), additive(2.0)))
-    _same(two, 2 * one, "twice the logit must give twice the scores", 1e-4)
-
-
-def complete(m: Bound) -> None:
-    """Who names a ``base`` sums to f(x) - f(base) over all features, for every base it offers."""
-    _only_signed(m)
-    if "base" not in m.settings or "output" not in m.settings:
-        raise NotTried("names no base")
-    if m.settings.get("normalise") is True:
-        raise NotTried("says that it normalises")
-    model = bent()
-    for base in ("zero", "pad", "mask", "unk"):
-        made = explain(m.with_settings(base=base), model, read(model))
-        due = _difference(model, base, str(m.settings["output"]))
-        total = float(np.nansum(made.all))
-        expect(abs(total - due) <= 1e-3 * max(1.0, abs(due)), f"base {base}: scores sum to {total:.4g}, not {due:.4g}")
-
-
-def _difference(model: Toy, base: str, output: str) -> float:
-    x = read(model)
-    probe = Probe(x, Edit.none(x, 2), scale=np.array([1.0, 0.0]), how=(("base", base),))
-    reading: Reading = model.answer([probe])[0]
-    f = value(reading, Target((1,)), output)
-    return float(f[0] - f[1])
-
-
-def blind(m: Bound) -> None:
-    """A control gives every model and every class the same scores."""
-    if _family(m) != "control":
-        raise NotTried("is no control")
-    tried = ((additive(), 1), (bent(), 0), (additive(-1.0), 1))
-    made = [explain(m, model, read(model), label).free for model, label in tried]
-    expect(all(np.array_equal(made[0], free) for free in made), "a control must not look at the model")
+            same(unpacked(done.result, done.key).free, alone, f"alone or in batches of {budget} tokens")
 
 
 def needs(m: Bound) -> None:
@@ -279,11 +135,5 @@ CONTRACTS = (
     own_draws,
     seed,
     crowd,
-    weights,
-    sign,
-    target,
-    no_hidden_scale,
-    complete,
-    blind,
     needs,
 )
