@@ -182,7 +182,7 @@ def test_tests_that_all_share_the_methods_operator_are_said_to():
 
 def test_some_shared_operators_are_named():
     found = verdict([cell("a"), cell("b")], {"a": facts_of("unk"), "b": facts_of("mask")})
-    assert "home advantage in a: same removal as the method" in found.why
+    assert "a removes words the way the method does, which favours it" in found.why
     assert found.next == ""
 
 

@@ -192,8 +192,8 @@ def _why(
     if better and not away:
         parts.append("all passed tests remove words the way the method does, which favours it (Pham 2022)")
     elif len(away) < len(better):
-        home = ", ".join(c.test for c in better if c not in away)
-        parts.append(f"home advantage in {home}: same removal as the method (Pham 2022)")
+        home = " and ".join(c.test for c in better if c not in away)
+        parts.append(f"{home} removes words the way the method does, which favours it (Pham 2022)")
     parts += _ground(ahead)
     missing = sum(g.count for g in summary.gaps if g.method == method)
     if missing:

@@ -53,6 +53,7 @@ def home_advantage(found: Grid) -> tuple[Advantage, ...]:
     Methods that take no words away are in neither group: a method that reads nothing gains nothing anywhere, so an
     operator that hits harder would look like a home. For the same reason methods of very unequal quality can show an
     advantage where operators differ much in strength: read the crossing of two methods beside it (Pham 2022).
+    Homes are told by name: operators that are one on this model (``Table.twins``) hide each other's advantage.
     """
     return tuple(a for table in found.tables for a in _of_table(table))
 

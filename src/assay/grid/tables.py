@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from math import isfinite, nan
 from typing import Any
 
@@ -20,6 +21,8 @@ from assay.types import Estimate, Floats, Record
 
 FEWEST = 0.5
 """A method with numbers for a smaller share of the examples would shrink everybody's table: left out, and named."""
+SAME = 1e-5
+"""Numbers nearer than this are one number: as far as batches and devices may move it."""
 
 Columns = Mapping[tuple[str, str], Mapping[str, float]]
 """(method, test) -> example -> headline value."""
@@ -56,6 +59,13 @@ class Table:
         """One cell, as the test gave it."""
         raw = self.values[:, self.methods.index(method), self.operators.index(operator)]
         return stats.mean(raw, skipped=self.skipped)
+
+    @property
+    def twins(self) -> tuple[tuple[str, str], ...]:
+        """Operators that are one and the same on this model (``pad`` and ``zero`` where padding is a zero vector)."""
+        pairs = combinations(range(len(self.operators)), 2) if self.examples else ()
+        same = [(i, j) for i, j in pairs if np.allclose(self.values[:, :, i], self.values[:, :, j], rtol=0, atol=SAME)]
+        return tuple((self.operators[i], self.operators[j]) for i, j in same)
 
     def best(self, operator: str) -> str:
         """The method with the best mean under an operator, the control included; '' without examples."""

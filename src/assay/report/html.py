@@ -12,7 +12,8 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from assay import heat
-from assay.report import browser, provenance, tables
+from assay.grid import grid_of, home_advantage
+from assay.report import browser, grid, provenance, tables
 from assay.report.answer import answer, ranked
 from assay.report.figures import DIRECTIONS, LEVELS, count, facts, interval, number
 from assay.report.words import top_words
@@ -27,11 +28,15 @@ def render(summary: Summary, verdicts: Sequence[Verdict], *, text: bool = True) 
     """The whole report as one self-contained page; ``text=False`` leaves every text and word of the data out."""
     style, script = _style(), _script()
     data = browser.embed(summary, text=text)
+    found = grid_of(summary)
     page = _template().render(
         summary=summary,
         ranked=ranked(verdicts),
         answer=answer(verdicts),
         main=[t for t in (tables.scores(summary), tables.plausibility(summary)) if t.rows],
+        grids=grid.tables(found),
+        home=grid.sentences(found, home_advantage(found)),
+        home_note=grid.NOTE,
         values=tables.values(summary),
         agreement=tables.agreement(summary),
         gaps=tables.gaps(summary),

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from assay.grid import grid_of, home_advantage
+from assay.report import grid
 from assay.report.figures import side
 from assay.summary import Cell, ExampleView, Summary
 from assay.verdict import Verdict
@@ -21,6 +23,7 @@ FORMAT = 1
 def to_json(summary: Summary, verdicts: Sequence[Verdict], *, text: bool = True) -> dict[str, Any]:
     """Everything the report shows, ready for ``json.dumps(..., allow_nan=False)``."""
     pairs = [{"method": a, "other": b, "estimate": asdict(e)} for (a, b), e in summary.agreement.items()]
+    found = grid_of(summary)
     out = {
         "format": FORMAT,
         "meta": summary.meta,
@@ -29,6 +32,7 @@ def to_json(summary: Summary, verdicts: Sequence[Verdict], *, text: bool = True)
         "accuracy": asdict(summary.accuracy) if summary.accuracy else None,
         "verdicts": [asdict(v) for v in verdicts],
         "cells": [_cell(c) for c in summary.cells],
+        "grid": grid.plain(found, home_advantage(found)),
         "agreement": pairs,
         "gaps": [asdict(g) for g in summary.gaps],
         "costs": {m: asdict(c) for m, c in summary.costs.items()},

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from assay.report import provenance, tables
+from assay.grid import grid_of, home_advantage
+from assay.report import grid, provenance, tables
 from assay.report.answer import answer
 from assay.report.figures import LEVELS, interval, number
 from assay.report.tables import Column, Entry, Table
@@ -19,8 +20,21 @@ def markdown(summary: Summary, verdicts: Sequence[Verdict]) -> str:
     """The report without its examples, for a pull request, an issue or a terminal."""
     shown = (tables.scores, tables.plausibility, tables.agreement, tables.gaps, tables.costs)
     parts = [_head(summary, verdicts), "## What you may trust", *map(_verdict, verdicts)]
-    parts += [f"## {t.title}\n\n{table(t)}\n\n{escape(t.note)}" for make in shown if (t := make(summary)).rows]
+    made = [t for make in shown if (t := make(summary)).rows]
+    parts += [*map(_section, made[:1]), *_grid(summary), *map(_section, made[1:])]
     return "\n\n".join([*parts, _repeat(summary)]) + "\n"
+
+
+def _section(t: Table, level: int = 2) -> str:
+    return f"{'#' * level} {escape(t.title)}\n\n{table(t)}\n\n{escape(t.note)}"
+
+
+def _grid(summary: Summary) -> list[str]:
+    found = grid_of(summary)
+    if not found:
+        return []
+    said = "\n".join(f"- {escape(s)}" for s in grid.sentences(found, home_advantage(found)))
+    return ["## Methods and ways of taking words away", *(_section(t, 3) for t in grid.tables(found)), said, grid.NOTE]
 
 
 def table(t: Table) -> str:

@@ -15,7 +15,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from assay import heat
-from assay.report import tables
+from assay.grid import grid_of, home_advantage
+from assay.report import grid, tables
 from assay.report.answer import answer, ranked
 from assay.report.figures import LEVELS
 from assay.report.tables import Column, Entry, Table
@@ -72,12 +73,15 @@ def _hanging(line: Text, indent: int) -> RenderableType:
 
 
 def audit_table(summary: Summary, verdicts: Sequence[Verdict]) -> RenderableType:
-    """Methods x tests with intervals, in as many blocks as the width needs; then plausibility and gaps."""
+    """Methods x tests with intervals, in blocks as wide as the terminal; then plausibility, home advantage and gaps."""
     levels = {v.method: v.level for v in verdicts}
     parts: list[RenderableType] = []
     for t in (tables.scores(summary), tables.plausibility(summary)):
         if t.rows:
             parts += [Text(f"\n{t.title}", style="bold"), Blocks(t, levels), Text(t.note, style="dim")]
+    if found := grid_of(summary):
+        parts.append(Text("\nWhat being at home is worth", style="bold"))
+        parts += [Text(f"  {clean(s)}") for s in grid.sentences(found, home_advantage(found))]
     missing = sum(g.count for g in summary.gaps)
     if missing:
         parts.append(Text(f"\n{missing} numbers could not be computed:", style="bold"))
