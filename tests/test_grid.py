@@ -7,6 +7,7 @@ import pytest
 
 from assay import stats
 from assay.grid import crossing, grid, grid_of, home_advantage, kind_of, leads
+from assay.grid.tables import difference
 from assay.summary import summarise
 from assay.types import BadInput, Example, Explanation, Input, Place, Record, Target
 
@@ -231,6 +232,17 @@ def test_intervals_cover_zero_at_about_the_nominal_rate_when_there_is_no_interac
     slack = 3 * (0.05 * 0.95 / worlds) ** 0.5
     assert abs(covered / worlds - 0.95) <= slack
     assert alarms / worlds <= 0.05 + slack
+
+
+def test_differences_that_are_all_zero_or_one_are_no_shares():
+    """Two methods that never differ: the interval is the point 0, not what 0 of n successes would give."""
+    meta = setting(("delete", "mask"))
+    for a in home_advantage(grid(cells(meta, lambda e, m, o: 0.5, 20), meta)):
+        assert (a.estimate.value, a.estimate.low, a.estimate.high, a.p) == (0.0, 0.0, 0.0, 1.0)
+    counts = np.array([0.0, 1.0] * 10)
+    made = difference(counts)
+    shifted = stats.mean(counts + 3)
+    assert [made.value, made.low, made.high] == pytest.approx([shifted.value - 3, shifted.low - 3, shifted.high - 3])
 
 
 # ----------------------------------------------------------------------------------------------------- leads

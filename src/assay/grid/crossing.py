@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from assay import stats
-from assay.grid.tables import Table, flipped, gap, kinds, numbers, table_of
+from assay.grid.tables import Table, difference, flipped, gap, kinds, numbers, table_of
 from assay.types import BadInput, Estimate, Finding, Record
 
 
@@ -72,7 +71,7 @@ def crossing(
     table = _four(records, meta, (a, b), (operator_a, operator_b), kind)
     first = gap(table, [a], [b], operator_a)
     second = gap(table, [b], [a], operator_b)
-    one, two, both = (stats.mean(v, skipped=table.skipped) for v in (first, second, first + second))
+    one, two, both = (difference(v, table.skipped) for v in (first, second, first + second))
     return Crossing(table.kind, a, b, operator_a, operator_b, one, two, both, flipped(first + second))
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from assay import stats
-from assay.grid.tables import Grid, Table, flipped, gap
+from assay.grid.tables import Grid, Table, difference, flipped, gap
 from assay.summary import CONTROL
 from assay.types import Estimate
 
@@ -73,7 +73,7 @@ def _advantage(table: Table, operator: str) -> Advantage | None:
     others = [o for o in table.operators if o != operator]
     elsewhere = np.mean([gap(table, home, away, o) for o in others], axis=0)
     gain = gap(table, home, away, operator) - elsewhere
-    return Advantage(table.kind, operator, home, away, stats.mean(gain, skipped=table.skipped), flipped(gain))
+    return Advantage(table.kind, operator, home, away, difference(gain, table.skipped), flipped(gain))
 
 
 # --------------------------------------------------------------------------------------------------- leads
@@ -113,5 +113,5 @@ def _lead(table: Table, method: str) -> Lead:
     away = tuple(o for o in table.operators if o != operator)
     home = gap(table, [method], [CONTROL], operator)
     elsewhere = np.mean([gap(table, [method], [CONTROL], o) for o in away], axis=0)
-    estimates = [stats.mean(v, skipped=table.skipped) for v in (home, elsewhere, home - elsewhere)]
+    estimates = [difference(v, table.skipped) for v in (home, elsewhere, home - elsewhere)]
     return Lead(table.kind, operator, away, *estimates)

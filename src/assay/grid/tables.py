@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import isfinite, nan
 from typing import Any
@@ -75,8 +75,8 @@ class Table:
 
     def told_apart(self, method: str, operator: str) -> bool:
         """Is the best method of the column better than this one (paired interval above zero, not corrected)?"""
-        gap = stats.paired(self.at(self.best(operator), operator), self.at(method, operator))
-        return gap.low is not None and gap.low > 0
+        behind = difference(self.at(self.best(operator), operator) - self.at(method, operator))
+        return behind.low is not None and behind.low > 0
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -203,6 +203,19 @@ def gap(table: Table, some: Sequence[str], others: Sequence[str], operator: str)
     """Mean of some methods minus mean of others under an operator, per example; above zero favours the first."""
     mine = np.mean([table.at(m, operator) for m in some], axis=0)
     return np.asarray(mine - np.mean([table.at(m, operator) for m in others], axis=0))
+
+
+def difference(values: Floats, skipped: int = 0) -> Estimate:
+    """Mean of a difference per example. Differences are no shares, even where all are 0 or 1: never Wilson's interval.
+
+    >>> print(difference(np.zeros(10)))
+    0.000 [0.000, 0.000]
+    """
+    if not np.isin(values, (0.0, 1.0)).all():
+        return stats.mean(values, skipped=skipped)
+    e = stats.mean(values - 0.5, skipped=skipped)
+    low, high = (None if end is None else end + 0.5 for end in (e.low, e.high))
+    return replace(e, value=e.value + 0.5, low=low, high=high)
 
 
 def flipped(values: Floats) -> float | None:
