@@ -1,0 +1,1 @@
+"""Experiments that train: each makes models or data and gives records."""
