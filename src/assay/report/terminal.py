@@ -81,7 +81,8 @@ def audit_table(summary: Summary, verdicts: Sequence[Verdict]) -> RenderableType
             parts += [Text(f"\n{t.title}", style="bold"), Blocks(t, levels), Text(t.note, style="dim")]
     if found := grid_of(summary):
         parts.append(Text("\nWhat being at home is worth", style="bold"))
-        parts += [Text(f"  {clean(s)}") for s in grid.sentences(found, home_advantage(found))]
+        said = grid.sentences(found, home_advantage(found))
+        parts += [Padding(Text(clean(s)), (0, 0, 0, 2)) for s in said]
     missing = sum(g.count for g in summary.gaps)
     if missing:
         parts.append(Text(f"\n{missing} numbers could not be computed:", style="bold"))
