@@ -10,12 +10,12 @@ from typing import Any, overload
 
 from assay import registry, resolve
 from assay.case import CaseResult, Known, Work, applicable, case
+from assay.driver import HERE, Event, Where
+from assay.driver import run as run_plan
 from assay.engine import Engine
 from assay.plan import CasesNode, DataNode, ModelNode, Plan
 from assay.registry import Entry
 from assay.results import Audit, Explanations
-from assay.driver import HERE, Event, Where
-from assay.driver import run as run_plan
 from assay.store import Store
 from assay.summary import summarise
 from assay.types import AssayError, BadInput, CannotDo, Dataset, Example, Explanation, Record, Seed, UnknownName
@@ -67,7 +67,7 @@ def explain(
     """
     names = [method] if isinstance(method, str) else list(method)
     loaded = resolve.model(model, device=device, dtype=dtype)
-    bound = resolve.methods(names, loaded, seed)
+    bound = resolve.methods(names, seed)
     gaps = {b.label: r for b in bound if (r := applicable(b, loaded))}
     work = Work(loaded, tuple(b for b in bound if b.label not in gaps), (), target, unit, (), seed)
     if not work.methods:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import combinations
@@ -29,7 +29,7 @@ class Event:
     """Something a progress bar or a log wants to know."""
 
     kind: str
-    """start | case | stopped | end"""
+    """making | start | case | stopped | end"""
     done: int
     total: int
     seconds: float
@@ -50,6 +50,13 @@ class Where:
     dtype: str = "auto"
     budget: int | None = None
     trust_remote_code: bool = False
+    on_making: Callable[[Event], None] | None = None
+    """Told while something is made before the first case (a built-in model that is trained, say)."""
+
+    def making(self, what: str, share: float) -> None:
+        """Pass progress on."""
+        if self.on_making is not None:
+            self.on_making(Event("making", round(100 * share), 100, 0.0, what))
 
 
 HERE = Where()
@@ -83,10 +90,11 @@ def run(
     everything finished is stored.
     """
     folder = Path(folder)
+    first = prepare(plan, plan.cases[0], where, objects or {})  # a wrong name leaves no folder behind
     with open_store(plan, folder) as store:
         (folder / "plan.toml").write_text(plan.to_toml(), encoding="utf-8")
-        for node in plan.cases:
-            yield from _run_cases(plan, node, store, where, objects or {})
+        for i, node in enumerate(plan.cases):
+            yield from _run_cases(first if i == 0 else prepare(plan, node, where, objects or {}), node, store, where)
         store.set_meta("finished", True)
 
 
@@ -104,27 +112,33 @@ def open_store(plan: Plan, folder: Path) -> Store:
     return store
 
 
-def prepare(
-    plan: Plan, node: CasesNode, where: Where, objects: Mapping[str, Any]
-) -> tuple[Work, Dataset, dict[str, Any]]:
-    """Load the model and data of a cases node and bind its methods and tests to what the model can do."""
+Prepared = tuple[Work, Dataset, dict[str, Any]]
+
+
+def prepare(plan: Plan, node: CasesNode, where: Where, objects: Mapping[str, Any]) -> Prepared:
+    """Load the model and data of a cases node and bind its methods and tests to what the model can do.
+
+    Names come first and the model last: a typo is told before anything is trained or loaded.
+    """
     model_node = next(m for m in plan.models if m.name == node.model)
     data_node = next(d for d in plan.data if d.name == node.data)
-    model: Model = objects.get(node.model) or resolve.model(
-        model_node.load, device=where.device, dtype=where.dtype, trust_remote_code=where.trust_remote_code
-    )
+    methods, tests = resolve.methods(node.methods, plan.seed), resolve.tests(node.tests, plan.seed)
     data: Dataset = objects.get(node.data) or resolve.data(
         data_node.read, split=data_node.split, columns=data_node.columns, labels=data_node.labels
     )
+    model: Model = objects.get(node.model) or resolve.model(
+        model_node.load,
+        device=where.device,
+        dtype=where.dtype,
+        trust_remote_code=where.trust_remote_code,
+        progress=where.making,
+    )
     data = resolve.matched(resolve.distinct(data).sample(data_node.limit), model)
-    methods = resolve.methods(node.methods, model, plan.seed)
-    tests = resolve.tests(node.tests, plan.seed)
     fit_methods, out_methods = _split(methods, model)
     fit_tests, out_tests = _split(tests, model)
     if not fit_methods:
-        raise AssayError(
-            f"no method of this plan fits {model.name}: {'; '.join(f'{b.label} {r}' for b, r in out_methods)}"
-        )
+        reasons = "; ".join(f"{b.label} {r}" for b, r in out_methods)
+        raise AssayError(f"no method of this plan fits {model.name}: {reasons}")
     work = Work(model, fit_methods, fit_tests, node.target, node.unit, node.hold, plan.seed)
     refs = {"model_ref": model_node.load, "data_ref": data_node.read, "split": data.split}
     meta = describe(work, data, refs) | {"inapplicable": {b.label: r for b, r in (*out_methods, *out_tests)}}
@@ -181,8 +195,8 @@ def versions() -> dict[str, str]:
 # ---------------------------------------------------------------------------------------------- the driver
 
 
-def _run_cases(plan: Plan, node: CasesNode, store: Store, where: Where, objects: Mapping[str, Any]) -> Iterator[Event]:
-    work, data, meta = prepare(plan, node, where, objects)
+def _run_cases(prepared: Prepared, node: CasesNode, store: Store, where: Where) -> Iterator[Event]:
+    work, data, meta = prepared
     filing = _Filing(store, work)
     meta |= {"filed": filing.filed, "examples": [e.id for e in data.examples]}
     store.set_meta(f"cases:{node.name}", meta)

@@ -175,7 +175,7 @@ def matched(found: Dataset, model: Model) -> Dataset:
 # --------------------------------------------------------------------------------------- methods and tests
 
 
-def methods(names: Sequence[str], model: Model | None = None, seed: int = 0) -> tuple[Bound, ...]:
+def methods(names: Sequence[str], seed: int = 0) -> tuple[Bound, ...]:
     """Bound methods; ``all`` means every method that is not marked slow."""
     return _bound("methods", names, seed)
 

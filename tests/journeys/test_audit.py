@@ -16,11 +16,22 @@ FAST = {"methods": ["random", "leave-one-out", "gradient"], "tests": ["deletion"
 
 
 def rows(audit):
-    """All records as comparable values."""
+    """All records as comparable values, bit by bit."""
     return sorted(
         (r.test, r.example, r.method, r.other, json.dumps(dict(r.values or {}), sort_keys=True), r.reason)
         for r in audit.records
     )
+
+
+def assert_same_table(a, b):
+    """The same records; numbers to 1e-6, because other rows in a batch change the last bits of float32."""
+    one, two = rows(a), rows(b)
+    assert [(*r[:4], r[5]) for r in one] == [(*r[:4], r[5]) for r in two]
+    for x, y in zip(one, two, strict=True):
+        assert json.loads(x[4]) == pytest.approx(json.loads(y[4]), abs=1e-6)
+    for x, y in zip(a.summary.cells, b.summary.cells, strict=True):
+        assert (x.method, x.test, x.value) == (y.method, y.test, y.value)
+        assert x.estimate.value == pytest.approx(y.estimate.value, abs=1e-6)
 
 
 def test_audit_gives_verdicts_tables_and_a_report(tmp_path):
@@ -52,8 +63,7 @@ def test_stopped_half_way_and_resumed_gives_the_same_table(tmp_path):
     part = api.load(tmp_path / "half")
     assert 0 < len(part.records) < len(whole.records)
     resumed = api.run(plan, out=tmp_path / "half")
-    assert rows(resumed) == rows(whole)
-    assert resumed.to_json()["cells"] == whole.to_json()["cells"]
+    assert_same_table(resumed, whole)
 
 
 def test_killed_and_resumed_gives_the_same_table(tmp_path):
@@ -71,14 +81,14 @@ def test_killed_and_resumed_gives_the_same_table(tmp_path):
     plan = api.audit_plan("builtin:planted", "builtin:planted", **FAST, limit=10)
     resumed = api.run(plan, out=tmp_path / "killed")
     whole = api.run(plan, out=tmp_path / "whole")
-    assert rows(resumed) == rows(whole)
+    assert_same_table(resumed, whole)
 
 
 def test_more_examples_of_the_same_plan_go_on_where_it_ended(tmp_path):
     assay.audit("builtin:planted", "builtin:planted", **FAST, limit=4, out=tmp_path / "run")
     more = assay.audit("builtin:planted", "builtin:planted", **FAST, limit=8, out=tmp_path / "run")
     fresh = assay.audit("builtin:planted", "builtin:planted", **FAST, limit=8, out=tmp_path / "fresh")
-    assert rows(more) == rows(fresh)
+    assert_same_table(more, fresh)
 
 
 def test_another_plan_in_the_same_folder_is_refused(tmp_path):
@@ -125,8 +135,8 @@ def test_a_bad_example_is_a_counted_gap_and_loses_nothing(tmp_path):
     data = Dataset("odd", tuple(Example(str(i), {"text": t}) for i, t in enumerate(texts)))
     done = assay.audit(predict, data, methods=["leave-one-out"], tests=["deletion"], limit=None, out=tmp_path / "r")
     gaps = " ".join(g.reason for g in done.summary.gaps)
-    assert "NaN" in gaps
-    assert "empty" in gaps or "no word" in gaps
+    assert "nan" in gaps
+    assert "example 3 has no text" in gaps
     assert done.summary.cell("leave-one-out", "deletion").estimate.n == 2
 
 

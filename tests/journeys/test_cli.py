@@ -102,7 +102,17 @@ def test_errors_are_one_clear_line(args, message, tmp_path):
 
 
 def test_control_c_says_what_is_safe_and_resumes(tmp_path):
-    args = [*ASSAY, "audit", "builtin:planted", "builtin:planted", "--limit", "300", "--out", str(tmp_path / "r"), "--quiet"]
+    args = [
+        *ASSAY,
+        "audit",
+        "builtin:planted",
+        "builtin:planted",
+        "--limit",
+        "300",
+        "--out",
+        str(tmp_path / "r"),
+        "--quiet",
+    ]
     process = subprocess.Popen(args, stderr=subprocess.PIPE, text=True)
     store = tmp_path / "r" / "store.sqlite"
     deadline = time.monotonic() + 120
@@ -136,7 +146,9 @@ def test_help_and_list_import_no_torch(args):
         "bad = {'torch', 'transformers', 'scipy', 'pandas'} & set(sys.modules)\n"
         "sys.exit(str(bad) if bad else 0)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, env={**os.environ})
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env={**os.environ}
+    )
     assert done.returncode == 0, done.stderr
 
 

@@ -34,7 +34,7 @@ def graded(model, example, tests):
 @pytest.fixture(scope="module", params=["planted", "reviews"])
 def measured(request):
     model = resolve.model(f"builtin:{request.param}")
-    examples = resolve.data(f"builtin:{request.param}").sample(150).examples
+    examples = resolve.data(f"builtin:{request.param}").sample(400).examples
     if request.param == "planted":  # only the class that the token decides has evidence
         examples = tuple(e for e in examples if e.rationale and e.gold == 1)
     tests = [registry.bind("tests", name, {}) for name in FAITHFUL]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,9 @@ from assay.cli import options, progress
 from assay.types import AssayError
 
 if TYPE_CHECKING:
+    from assay.driver import Where
     from assay.plan import Plan
     from assay.results import Audit
-    from assay.driver import Where
 
 
 @click.command()
@@ -53,8 +54,6 @@ def audit(model: str, data: str, methods: str | None, tests: str | None, target:
 def run(plan: str, seed: int, out: str | None, as_json: bool, quiet: bool, device: str, dtype: str, dry_run: bool,
         trust_remote_code: bool) -> None:  # fmt: skip
     """Run a PLAN file (TOML); `--seed` other than 0 replaces the plan's."""
-    from dataclasses import replace
-
     from assay import api
     from assay.driver import Where
 
@@ -70,8 +69,8 @@ def _execute(plan: Plan, folder: str, where: Where, as_json: bool, quiet: bool, 
     if dry_run:
         _show_estimate(api.estimate(plan, where), as_json)
         return
-    with _told_where(folder), progress.bar("assay", quiet or as_json) as tell:
-        done = api.run(plan, out=folder, where=where, on_event=tell)
+    with _told_where(folder), progress.bar(quiet or as_json) as tell:
+        done = api.run(plan, out=folder, where=replace(where, on_making=tell), on_event=tell)
     show_audit(done, as_json)
 
 

@@ -15,8 +15,10 @@ def check(module: str) -> None:
 
     results = api.check(module)
     for r in results:
-        click.echo(f"{'ok  ' if r.ok else 'FAIL'}  {r.entry}  {r.contract}{'' if r.ok else ': ' + r.message}")
+        word = "FAIL" if not r.ok else "–   " if r.message.startswith("not tried") else "ok  "
+        click.echo(f"{word}  {r.entry}  {r.contract}{': ' + r.message if r.message else ''}")
     failed = sum(not r.ok for r in results)
-    click.echo(f"{len(results) - failed} passed, {failed} failed")
+    untried = sum(r.ok and r.message.startswith("not tried") for r in results)
+    click.echo(f"{len(results) - failed - untried} passed, {failed} failed, {untried} not tried")
     if failed:
         sys.exit(1)

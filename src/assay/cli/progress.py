@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def bar(title: str, quiet: bool) -> Iterator[OnEvent]:
+def bar(quiet: bool) -> Iterator[OnEvent]:
     """Yields a function that takes run events."""
     if quiet:
         yield lambda event: None
@@ -22,6 +22,7 @@ def bar(title: str, quiet: bool) -> Iterator[OnEvent]:
         BarColumn,
         MofNCompleteColumn,
         Progress,
+        TaskID,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
@@ -30,17 +31,23 @@ def bar(title: str, quiet: bool) -> Iterator[OnEvent]:
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
                TextColumn("left"), TimeRemainingColumn(elapsed_when_finished=False))  # fmt: skip
-    with Progress(*columns, console=console, transient=False) as progress:
-        task = progress.add_task(title, total=None)
+    progress = Progress(*columns, console=console)
+    tasks: dict[str, TaskID] = {}
 
-        def tell(event: Event) -> None:
-            if event.kind == "stopped":
-                progress.console.print(event.message, style="yellow")
-            progress.update(task, total=event.total, completed=event.done)
-            if event.kind == "start":
-                progress.update(task, description=event.message)
+    def tell(event: Event) -> None:
+        if event.kind == "stopped":
+            progress.console.print(event.message, style="yellow")
+        if event.kind in ("start", "making") and event.message not in tasks:
+            progress.start()  # not before: an error in a name is one line, without a bar above it
+            tasks[event.message] = progress.add_task(event.message, total=event.total)
+        latest = list(tasks.values())[-1]
+        progress.update(latest, completed=event.done)
 
+    try:
         yield tell
+    finally:
+        if tasks:
+            progress.stop()
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from assay.ask import rng, score
 from assay.registry import method
+from assay.sampling import neighbours
 from assay.types import Asking, BadInput, Bools, Floats, Input, Output, Removal, Seed, Target
 
 SEED = Seed(0)
@@ -60,13 +61,6 @@ def switches(x: Input, bow: bool) -> NDArray[np.int64]:
     fields = [p.field for p, free in zip(x.places, x.free, strict=True) if free]
     pairs = zip(fields, x.free_words, strict=True)
     return np.array([found.setdefault(pair, len(found)) for pair in pairs], dtype=np.int64)
-
-
-def neighbours(draw: np.random.Generator, samples: int, d: int) -> Bools:
-    """[samples, d]: the text itself, then copies with 1..d switches off, both number and choice uniform."""
-    sizes = draw.integers(1, d + 1, samples - 1)
-    ranks = draw.random((samples - 1, d)).argsort(axis=1).argsort(axis=1)
-    return np.vstack([np.ones((1, d), dtype=bool), ranks >= sizes[:, None]])
 
 
 def surrogate(z: Bools, f: Floats, width: float = 25.0, alpha: float = 1.0) -> tuple[Floats, float, float]:
