@@ -192,26 +192,26 @@ def spliced(text: str, spans: Sequence[Span], words: Sequence[str | None]) -> tu
     out, gap, last, cut = "", "", 0, False
     places: list[Span | None] = []
     for (start, end), word in zip(spans, words, strict=True):
-        gap += text[last:start]
-        last = end
+        near = text[last:start]
+        gap, last = gap + near, end
         if word == "":
             cut = True
             places.append(None)
             continue
         shown = text[start:end] if word is None else word
-        out += _joint(out, gap, shown) if cut else gap
+        out += _joint(out, gap, near, shown) if cut else gap
         places.append((len(out), len(out) + len(shown)) if word is None else None)
         out, gap, cut = out + shown, "", False
     tail = gap + text[last:]
     return out + (tail if tail.strip() or not cut else ""), places
 
 
-def _joint(before: str, gap: str, after: str) -> str:
-    """What is left between two words when what stood between them is gone."""
+def _joint(before: str, gap: str, near: str, after: str) -> str:
+    """What is left between two words when what stood between them is gone; ``near``: the last of the gaps."""
     if gap.strip():
         return gap
     grown = before[-1:].isalnum() and after[:1].isalnum()
-    return " " if before and (grown or any(c.isspace() for c in gap)) else ""
+    return " " if before and (near or grown) else ""
 
 
 def explained_by_all(data: Dataset, scores: Iterable[Scores]) -> tuple[Dataset, int]:

@@ -19,10 +19,10 @@ from assay.types import AssayError, BadInput, Dataset, Model, Seed, content_key
 
 J = TypeVar("J")
 
-UPDATES = 300
+UPDATES = 200
 """Fewest updates of the small classifiers: few examples are seen more often."""
 NAMED: Mapping[str, Mapping[str, Any]] = {
-    "bag": {"encoder": "average", "attention": "uniform", "epochs": 2, "lr": 2e-3, "rows": 32, "hidden_words": 0.0},
+    "bag": {"encoder": "average", "attention": "uniform", "epochs": 2, "lr": 5e-3, "rows": 32, "hidden_words": 0.0},
     "cnn": {"encoder": "cnn", "attention": "additive", "epochs": 2, "lr": 5e-3, "rows": 32, "hidden_words": 0.0},
     "bilstm": {"encoder": "bilstm", "attention": "additive", "epochs": 2, "lr": 5e-3, "rows": 32, "hidden_words": 0.0},
 }
