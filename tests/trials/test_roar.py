@@ -239,7 +239,25 @@ def test_two_processes_give_what_one_gives_and_a_finished_run_is_not_done_again(
     assert [(r.method, r.values, r.detail) for r in one] == [(r.method, r.values, r.detail) for r in two]
     monkeypatch.setattr(trial, "work", lambda job: pytest.fail("trained again"))
     kept = trial.roar(planted_model, *small, ["leave-one-out"], workers=1, out=tmp_path / "run", **settings_)
-    assert [(r.method, r.values) for r in kept] == [(r.method, r.values) for r in one]
+    assert [(r.method, r.values, r.detail) for r in kept] == [(r.method, r.values, r.detail) for r in one]
+
+
+def test_another_operator_in_the_same_folder_shares_what_does_not_depend_on_it(
+    planted_model, planted_data, tmp_path, monkeypatch
+):
+    small = [replace(d, examples=d.examples[:40]) for d in planted_data]
+    done, work = [], trial.work
+    monkeypatch.setattr(trial, "work", lambda job: done.append(job) or work(job))
+    made = {}
+    for removal in ("delete", "mask"):
+        made[removal] = trial.roar(
+            planted_model, *small, [], removal=removal, rates=(0.0, 0.3), seeds=(1,), workers=1, out=tmp_path / "run"
+        )
+    assert [(r.test, r.detail["removal"]) for r in made["mask"]] == [
+        ("roar", "mask"), ("roar", "mask"), ("roar-control", "places only")
+    ]  # fmt: skip
+    assert len(done) == 3 + 1  # the untouched data and the control are the same
+    assert made["mask"][0].values == made["delete"][0].values
 
 
 def test_a_failed_training_is_a_record_with_its_reason(planted_model, planted_data):

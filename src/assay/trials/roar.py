@@ -133,8 +133,8 @@ class _Trial:
 
     def facts(self, **more: Any) -> dict[str, Any]:
         """What every record says of its making."""
-        own = {"removal": self.removal, "classifier": self.spec.label, "train": len(self.train), "dev": len(self.dev)}
-        return {**own, "left out": self.lost, "majority": _majority(self.dev), **more}
+        own = {"classifier": self.spec.label, "train": len(self.train), "dev": len(self.dev), "left out": self.lost}
+        return {**own, "majority": _majority(self.dev), **more}
 
     def plain(self) -> Iterator[_Asked]:
         """Retraining without what each method names; at rate 0 once for all methods."""
@@ -206,7 +206,7 @@ def work(job: Job | Chain) -> list[Ended]:
 def _done(asked: Sequence[_Asked], workers: int, out: str | Path | None, progress: Progress | None) -> list[Record]:
     """Records in the order of the jobs; those that ``out`` holds are not made again."""
     keys = [a.keys for a in asked] if out is not None else [()] * len(asked)
-    found = _stored(out, keys)
+    found = {i: _records(asked[i], ends) for i, ends in _stored(out, keys).items()}
     todo = [i for i in range(len(asked)) if i not in found]
     finished = run_all(work, [asked[i].job for i in todo], workers, lost=lambda reason: [Ended(None, reason, 0.0)])
     for number, result in enumerate(finished, 1):
@@ -227,14 +227,14 @@ def _records(asked: _Asked, results: Sequence[Ended]) -> list[Record]:
     ]
 
 
-def _stored(out: str | Path | None, keys: Sequence[tuple[str, ...]]) -> dict[int, list[Record]]:
-    """The finished jobs, by number; failures are tried again."""
+def _stored(out: str | Path | None, keys: Sequence[tuple[str, ...]]) -> dict[int, list[Ended]]:
+    """What finished jobs came to, by number; failures are tried again."""
     if out is None:
         return {}
     with Store.open(out) as store:
-        filed = {f.key: f.record for f in store.filed_records(keys=[k for each in keys for k in each])}
-    good = {k for k, r in filed.items() if r.values is not None}
-    return {i: [filed[k] for k in each] for i, each in enumerate(keys) if good.issuperset(each)}
+        filed = store.filed_records(keys=[k for each in keys for k in each])
+        good = {f.key: Ended(f.record.values, "", f.record.cost.seconds) for f in filed if f.record.values is not None}
+    return {i: [good[k] for k in each] for i, each in enumerate(keys) if good.keys() >= set(each)}
 
 
 def _store(out: str | Path | None, keys: Sequence[str], records: Sequence[Record]) -> None:
