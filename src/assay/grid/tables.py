@@ -206,16 +206,12 @@ def gap(table: Table, some: Sequence[str], others: Sequence[str], operator: str)
 
 
 def difference(values: Floats, skipped: int = 0) -> Estimate:
-    """Mean of a difference per example. Differences are no shares, even where all are 0 or 1: never Wilson's interval.
+    """Mean of a difference per example.
 
     >>> print(difference(np.zeros(10)))
     0.000 [0.000, 0.000]
     """
-    if not np.isin(values, (0.0, 1.0)).all():
-        return stats.mean(values, skipped=skipped)
-    e = stats.mean(values - 0.5, skipped=skipped)
-    low, high = (None if end is None else end + 0.5 for end in (e.low, e.high))
-    return replace(e, value=e.value + 0.5, low=low, high=high)
+    return stats.paired(values, np.zeros_like(values), skipped=skipped)
 
 
 def flipped(values: Floats) -> float | None:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from assay.stats.intervals import DRAWS, Statistic, of_mean, of_statistic, wilson
 from assay.stats.rows import checked, groups, totals, vector
-from assay.types import BadInput, Estimate
+from assay.types import BadInput, Estimate, Floats
 
 
 def mean(
@@ -25,14 +25,20 @@ def mean(
     >>> print(mean([1.0, 2.0, 3.0, float("nan")]))
     2.000 [-0.484, 4.484]
     """
-    data = vector(values)
+    return _mean(vector(values), level, seed, skipped, clusters, shares=True)
+
+
+def _mean(
+    data: Floats, level: float, seed: int, skipped: int, clusters: Sequence[object] | None, *, shares: bool
+) -> Estimate:
+    """``shares``: values that are all 0 or 1 are yes and no, not differences that happen to be whole."""
     known = ~np.isnan(data)
     owners = groups(clusters, len(data))[known]
     data, skipped = data[known], skipped + int((~known).sum())
     sums, sizes = totals(data, owners)
     n = len(sizes)
     value = float(data.mean()) if n else float("nan")
-    low, high, how = of_mean(sums, sizes, value, checked(level), seed)
+    low, high, how = of_mean(sums, sizes, value, checked(level), seed, shares)
     return Estimate(value, low, high, level, n, skipped, how)
 
 
@@ -55,7 +61,7 @@ def paired(
         raise BadInput(f"paired values must share their examples: got {len(first)} and {len(second)} values")
     with np.errstate(invalid="ignore"):  # inf - inf is NaN: a pair without a difference
         gaps = first - second
-    return mean(gaps, level=level, seed=seed, skipped=skipped, clusters=clusters)
+    return _mean(gaps, level, seed, skipped, clusters, shares=False)
 
 
 def proportion(k: int, n: int, *, level: float = 0.95, skipped: int = 0) -> Estimate:

@@ -19,14 +19,14 @@ Statistic = Callable[..., float]
 Interval = tuple[float | None, float | None, str]
 
 
-def of_mean(sums: Floats, sizes: Floats, value: float, level: float, seed: int) -> Interval:
+def of_mean(sums: Floats, sizes: Floats, value: float, level: float, seed: int, shares: bool) -> Interval:
     """Low, high and how for a mean, from the sum and size of each unit (a value, or a cluster of values)."""
     n = len(sizes)
     if n < 2:
         return None, None, "no interval: fewer than 2 values" if n else "no data"
     if not np.isfinite(sums).all():
         return None, None, "no interval: infinite values"
-    if sizes.max() == 1 and np.isin(sums, (0.0, 1.0)).all():
+    if shares and sizes.max() == 1 and np.isin(sums, (0.0, 1.0)).all():
         return *wilson(value, n, level), "Wilson"
     gaps = sums - value * sizes
     spread = float(np.sqrt(n / (n - 1) * (gaps**2).sum()) / sizes.sum())
