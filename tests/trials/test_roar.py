@@ -58,7 +58,12 @@ def planted_model(planted_data):
 
 @pytest.fixture(scope="module")
 def records(planted_model, planted_data):
-    return trial.roar(planted_model, *planted_data, ["leave-one-out"], rates=(0.0, 0.05), seeds=SEEDS, workers=1)
+    return retrained(planted_model, *planted_data, ["leave-one-out"], rates=(0.0, 0.05), seeds=SEEDS, workers=1)
+
+
+def retrained(*given_, **settings_):
+    """The records of retraining, without those of explaining."""
+    return [r for r in trial.roar(*given_, **settings_) if r.test != "roar-attributions"]
 
 
 def accuracies(records, test, method, rate):
@@ -234,11 +239,11 @@ def test_two_processes_give_what_one_gives_and_a_finished_run_is_not_done_again(
 ):
     small = [replace(d, examples=d.examples[:40]) for d in planted_data]
     settings_ = {"rates": (0.0, 0.3), "seeds": (1,), "control": False, "classifier": "bag(epochs=3)"}
-    one = trial.roar(planted_model, *small, ["leave-one-out"], workers=1, **settings_)
-    two = trial.roar(planted_model, *small, ["leave-one-out"], workers=2, out=tmp_path / "run", **settings_)
+    one = retrained(planted_model, *small, ["leave-one-out"], workers=1, **settings_)
+    two = retrained(planted_model, *small, ["leave-one-out"], workers=2, out=tmp_path / "run", **settings_)
     assert [(r.method, r.values, r.detail) for r in one] == [(r.method, r.values, r.detail) for r in two]
     monkeypatch.setattr(trial, "work", lambda job: pytest.fail("trained again"))
-    kept = trial.roar(planted_model, *small, ["leave-one-out"], workers=1, out=tmp_path / "run", **settings_)
+    kept = retrained(planted_model, *small, ["leave-one-out"], workers=1, out=tmp_path / "run", **settings_)
     assert [(r.method, r.values, r.detail) for r in kept] == [(r.method, r.values, r.detail) for r in one]
 
 
@@ -250,7 +255,7 @@ def test_another_operator_in_the_same_folder_shares_what_does_not_depend_on_it(
     monkeypatch.setattr(trial, "work", lambda job: done.append(job) or work(job))
     made = {}
     for removal in ("delete", "mask"):
-        made[removal] = trial.roar(
+        made[removal] = retrained(
             planted_model, *small, [], removal=removal, rates=(0.0, 0.3), seeds=(1,), workers=1, out=tmp_path / "run"
         )
     assert [(r.test, r.detail["removal"]) for r in made["mask"]] == [
@@ -263,19 +268,24 @@ def test_another_operator_in_the_same_folder_shares_what_does_not_depend_on_it(
 def test_a_failed_training_is_a_record_with_its_reason(planted_model, planted_data):
     one_class = replace(planted_data[0], examples=tuple(e for e in planted_data[0].examples[:60] if e.gold == 1))
     dev = replace(planted_data[1], examples=planted_data[1].examples[:20])
-    made = trial.roar(planted_model, one_class, dev, [], rates=(0.1,), seeds=(1,), control=False, workers=1)
+    made = retrained(planted_model, one_class, dev, [], rates=(0.1,), seeds=(1,), control=False, workers=1)
     assert [(r.method, r.values) for r in made] == [("random", None)]
     assert "training needs examples of two labels" in made[0].reason
     row = trial.summary_table(made)[0]
     assert (row.failed, row.accuracy.n, row.std) == (1, 0, None)
 
 
-def test_a_method_that_the_model_cannot_serve_is_told_with_the_reason(model, planted_data):
+def test_what_explaining_took_stands_apart_and_a_method_that_cannot_has_the_reason(model, planted_data):
     small = [replace(d, examples=d.examples[:30]) for d in planted_data]
-    made = trial.roar(model, *small, ["attention"], rates=(0.1,), seeds=(1,), control=False, workers=1)
-    told = [r for r in made if r.method == "attention"]
-    assert len(told) == 1
-    assert "needs attention" in told[0].reason
+    asked = ["attention", "leave-one-out"]
+    made = trial.roar(model, *small, asked, rates=(0.1,), seeds=(1,), control=False, workers=1)
+    told = {r.method: r for r in made if r.test == "roar-attributions"}
+    assert set(told) == {"attention", "leave-one-out", "random"}
+    assert "needs attention" in told["attention"].reason
+    words = sum(1 + model.read(e).size for d in small for e in d.examples)
+    assert told["leave-one-out"].cost.rows == words
+    assert told["leave-one-out"].values["examples"] == 60
+    assert {r.method for r in made if r.test == "roar"} == {"leave-one-out", "random"}
 
 
 def _die(job):
@@ -368,7 +378,7 @@ def test_a_chain_that_fails_says_so_at_every_later_rate(planted_data):
 
 
 def test_recursive_records_stand_beside_the_plain_ones():
-    made = trial.roar(
+    made = retrained(
         Additive(), twins(60, 0), twins(30, 1), [], rates=(0.0, 0.1, 0.2), seeds=(3,), control=False,
         recursive=True, workers=1,
     )  # fmt: skip

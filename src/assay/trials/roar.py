@@ -36,6 +36,8 @@ RATES = (0.0, 0.1, 0.2, 0.3)
 SEEDS = (42, 100, 200, 300, 400)
 """Rates and seeds of Pham et al. 2022."""
 TEST, CONTROL, RECURSIVE = "roar", "roar-control", "roar-recursive"
+COST = "roar-attributions"
+"""Under this name the cost of explaining is recorded, apart from that of retraining."""
 WHERE = "bilstm"
 """The control's classifier: order is all that it can learn from."""
 PLACES = "places only"
@@ -85,7 +87,8 @@ def roar(
     from every text of ``train`` and ``dev``, a fresh classifier learns the one and is judged on the other (Hooker et
     al. 2019; on text Pham et al. 2022). Low accuracy: the method named what the label hangs on; as high as ``random``
     removal: it did not. One record per retraining: test roar, method ('' for the untouched data), replicate = seed,
-    values accuracy and f1, detail rate, removal, classifier, majority (share of the largest class) and counts.
+    values accuracy and f1, detail rate, removal, classifier, majority (share of the largest class) and counts. What
+    explaining took stands apart: one record per method, test roar-attributions, seconds of model time.
 
     Known failures: words that repeat each other hide importance (``recursive`` explains and removes step by step,
     test roar-recursive, Madsen et al. 2022); *where* words went missing can tell the label, which lifts informed
@@ -99,7 +102,7 @@ def roar(
     (train, lost), (dev, also) = (explained_by_all(d, maps.scores.values()) for d in (train, dev))
     trial = _Trial(maps, train, dev, spec, removal, tuple(rates), tuple(seeds), lost + also, seed, unit, target)
     asked = [*trial.plain(), *(trial.controls() if control else ()), *(trial.chains(names) if recursive else ())]
-    return [*trial.unexplained(), *_done(asked, workers, out, progress)]
+    return [*trial.explaining(), *_done(asked, workers, out, progress)]
 
 
 def _names(methods: Sequence[str], random: bool) -> list[str]:
@@ -178,10 +181,15 @@ class _Trial:
     ) -> Iterator[_Asked]:
         return (_Asked(Job(spec, train, dev, s), (_point(test, method, s, facts),)) for s in self.seeds)
 
-    def unexplained(self) -> list[Record]:
-        """Methods that explained nothing: one record each, with the reason."""
+    def explaining(self) -> list[Record]:
+        """What explaining took, one record per method; a method that explained nothing has the reason instead."""
         gone = {r.method: r.reason for r in self.maps.gaps if r.method and r.method not in self.maps.scores}
-        return [Record(TEST, method=m, reason=reason) for m, reason in gone.items()]
+        out = [Record(COST, method=m, reason=reason) for m, reason in gone.items()]
+        for method, scores in self.maps.scores.items():
+            cost = sum((e.cost for e in scores.values()), Cost())
+            values = {"examples": float(len(scores)), "tokens": float(cost.tokens), "seconds": cost.seconds}
+            out.append(Record(COST, method=method, values=values, cost=cost))
+        return out
 
 
 def _majority(dev: Dataset) -> float:

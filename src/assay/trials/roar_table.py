@@ -142,14 +142,14 @@ def _by_seed(found: Sequence[Record]) -> dict[str, float]:
 
 
 def areas(records: Sequence[Record]) -> dict[tuple[str, str, str], float]:
-    """(test, removal, method) -> relative area under the mean curves, where method and random share two rates."""
+    """(test, removal, method) -> relative area of the mean curves that start, with random, at the untouched data."""
     rows = summary_table(records)
     floors = {float(r.detail["majority"]) for r in records if r.detail is not None and "majority" in r.detail}
     out = {}
     for test, removal, method in sorted({(r.test, r.removal, r.method) for r in rows}):
         curve, random = (_curve(rows, test, removal, m) for m in (method, RANDOM))
         rates = sorted(set(curve) & set(random))
-        if method not in ("", RANDOM) and len(rates) > 1 and len(floors) == 1:
+        if method not in ("", RANDOM) and len(rates) > 1 and rates[0] == 0 and len(floors) == 1:
             mine, base = ([c[r] for r in rates] for c in (curve, random))
             out[test, removal, method] = relative_area(rates, mine, base, next(iter(floors)))
     return out
