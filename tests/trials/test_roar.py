@@ -13,7 +13,7 @@ from assay.data.planted import planted
 from assay.models.additive import Additive
 from assay.trials import roar as trial
 from assay.trials.roar_data import NOTHING, count, explained_by_all, removed_data, said, spliced, where_data
-from assay.trials.roar_jobs import Classifier, Ended, Job, run_all
+from assay.trials.roar_jobs import Classifier, Ended, Job, retrain, run_all
 from assay.trials.roar_recursive import Chain, carried, recursive
 from assay.types import OWN, BadInput, Dataset, Example, Explanation, Place, Record, Variants
 
@@ -386,6 +386,16 @@ def test_recursive_records_stand_beside_the_plain_ones():
     assert found == [("roar", "", 0.0), ("roar", "random", 0.1), ("roar", "random", 0.2),
                      ("roar-recursive", "random", 0.1), ("roar-recursive", "random", 0.2)]  # fmt: skip
     assert all(r.values is not None for r in made)
+
+
+def test_a_transformer_is_retrained_from_its_folder_and_leaves_nothing_behind(tmp_path, monkeypatch):
+    from assay.changes.train import minilm_folder
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    spec = Classifier.of({"name": str(minilm_folder()), "epochs": 2, "lr": 5e-4, "rows": 8, "frozen": 4})
+    done = retrain(Job(spec, twins(48, 0), twins(16, 1), 5))
+    assert (done.reason, done.values["accuracy"]) == ("", 1.0)  # sun or moon: nothing is easier
+    assert list(tmp_path.glob("assay-*")) == []
 
 
 # ------------------------------------------------------------------------------------------- the numbers
