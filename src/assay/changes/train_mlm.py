@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from assay.changes.lm_vocabulary import learned
 from assay.changes.quality import free_folder, training_notes
 from assay.models.hf_load import quiet
 from assay.models.masked_lm import MaskedLM
@@ -118,15 +119,12 @@ def _check(data: Dataset, dev: Dataset, share: float) -> None:
 
 def _scratch(data: Dataset, size: tuple[int, int, int], seed: int, device: str) -> MaskedLM:
     """A small BERT of that vocabulary, depth and width; the vocabulary is learned from the texts."""
-    from tokenizers.implementations.bert_wordpiece import BertWordPieceTokenizer
     from transformers import BertConfig, BertForMaskedLM, BertTokenizer
 
-    learned = BertWordPieceTokenizer(lowercase=True)
-    vocabulary, layers, width = size
-    texts = (text for e in data.examples for text in e.fields.values())
-    learned.train_from_iterator(texts, vocab_size=vocabulary, min_frequency=1, show_progress=False)
+    most, layers, width = size
+    vocabulary = learned((text for e in data.examples for text in e.fields.values()), most)
     config = BertConfig(
-        vocab_size=learned.get_vocab_size(),
+        vocab_size=len(vocabulary),
         hidden_size=width,
         num_hidden_layers=layers,
         num_attention_heads=max(1, width // 32),
@@ -138,7 +136,7 @@ def _scratch(data: Dataset, size: tuple[int, int, int], seed: int, device: str) 
     with quiet(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         net = BertForMaskedLM(config)
-        tokenizer = BertTokenizer(vocab=learned.get_vocab(), model_max_length=config.max_position_embeddings)
+        tokenizer = BertTokenizer(vocab=vocabulary, model_max_length=config.max_position_embeddings)
     return MaskedLM(net, tokenizer, name="masked-lm", device=device)
 
 
