@@ -4,8 +4,6 @@
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
-# Two threads that spin while waiting are slower than one that works (docs/design/engine.md).
-export OMP_WAIT_POLICY := PASSIVE
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: demo test lint types docs docs-check clean

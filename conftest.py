@@ -7,7 +7,6 @@ import pytest
 
 ROOT = Path(__file__).parent
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("ASSAY_CACHE", str(ROOT / ".cache" / "assay"))
 
 

@@ -7,9 +7,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+# Read when torch is first imported: threads that spin while they wait make a busy machine several times slower.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 if TYPE_CHECKING:
     from assay.api import audit, check, entries, explain, load, run, show, train

@@ -317,6 +317,29 @@ def train(
     )
 
 
+def train_lm(
+    data: Any,
+    *,
+    encoder: str = "",
+    out: str | Path,
+    split: str = "train",
+    dev: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    epochs: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Any:
+    """Train a masked language model on a data set's texts, from scratch or on top of an encoder (folder or hub id)."""
+    from assay.changes.train_mlm import train_mlm
+    from assay.changes.transformer import minilm_folder
+
+    whole = resolve.data(data, split=split, columns=columns).sample(limit)
+    texts, held = _held_out(data, whole, dev, columns, ())
+    ref = str(minilm_folder()) if encoder == "builtin:minilm" else encoder or None
+    return train_mlm(texts, held, out=Path(out), encoder=ref, epochs=epochs, seed=Seed(seed), progress=progress)
+
+
 def _held_out(
     ref: Any, whole: Dataset, dev: str | None, columns: Mapping[str, str] | None, labels: Sequence[str]
 ) -> tuple[Dataset, Dataset]:

@@ -96,12 +96,16 @@ def holds(estimate: Estimate | None, above: float = 0.0) -> Literal["yes", "no",
     return "yes" if estimate.low > above else "no" if estimate.high < above else "undecided"
 
 
-def claim(text: str, ours: Estimate | None, published: str, *, above: float = 0.0, why: str = "", subject: str = "") -> Finding:
+def claim(
+    text: str, ours: Estimate | None, published: str, *, above: float = 0.0, why: str = "", subject: str = ""
+) -> Finding:
     """A finding that holds when our estimate lies above a bound with its whole interval."""
     return Finding(text, ours, published, holds(ours, above), why, subject)
 
 
-def rows_of(names: Sequence[str], *columns: Sequence[Number], published: Mapping[str, Sequence[str]] | None = None) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
+def rows_of(
+    names: Sequence[str], *columns: Sequence[Number], published: Mapping[str, Sequence[str]] | None = None
+) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
     """Rows of a table from columns of our numbers and, by row name, what the paper printed."""
     out = []
     for i, name in enumerate(names):

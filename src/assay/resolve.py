@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -16,8 +17,14 @@ Progress = Callable[[str, float], None]
 """Called with what is being made and the share that is done."""
 
 TOYS = ("additive", "interacting")
-TRAINED = ("reviews", "pairs", "planted")
-"""Built-in models that are trained on the built-in data of that name when first asked for, and kept."""
+TRAINED: Mapping[str, Mapping[str, Any]] = {
+    "reviews": {},
+    "planted": {},
+    "pairs": {"query": "", "epochs": 16},  # one encoder reads both sides: two that never meet cannot compare words
+}
+"""Built-in classifiers, trained on the built-in data of that name when first asked for, with these settings."""
+LM = "mlm"
+"""The built-in masked language model, trained on the built-in reviews: small, for trying things out."""
 
 
 def cache_folder() -> Path:
@@ -104,25 +111,44 @@ def _builtin(name: str, device: str, dtype: str, progress: Progress | None) -> M
 
 
 def trained(name: str, progress: Progress | None = None) -> Path:
-    """Folder of a built-in model, trained once and kept; two processes at once do no harm."""
+    """Folder of a built-in classifier, trained once and kept."""
     from assay.changes import train
 
-    recipe = content_key("builtin", name, registry.find("datasets", name).key, registry.find("changes", "train").key)
-    folder = cache_folder() / f"{name}-{recipe[:12]}"
-    if not (folder / "model.safetensors").exists():
-        fresh = folder.with_name(f"{folder.name}.{os.getpid()}")
-        told = (lambda share: progress(f"training builtin:{name}", share)) if progress else None
-        net = train.train_attention(
-            data(f"builtin:{name}", split="train"), data(f"builtin:{name}", split="dev"), progress=told
-        )
-        try:
-            net.save(fresh)
-            fresh.replace(folder)
-        except OSError as error:
-            if not (folder / "model.safetensors").exists():
-                raise AssayError(
-                    f"cannot keep the built-in model in {folder.parent} ({error.strerror}); set ASSAY_CACHE"
-                ) from error
+    def make(folder: Path, told: Callable[[float], None] | None) -> None:
+        parts = [data(f"builtin:{name}", split=split) for split in ("train", "dev")]
+        train.train_attention(*parts, progress=told, **TRAINED[name]).save(folder)
+
+    return _kept(name, [registry.find("datasets", name).key, registry.find("changes", "train").key, TRAINED[name]],
+                 make, progress)  # fmt: skip
+
+
+def trained_lm(progress: Progress | None = None) -> Path:
+    """Folder of the built-in masked language model, trained once and kept."""
+    from assay.changes.train_mlm import train_mlm
+
+    def make(folder: Path, told: Callable[[float], None] | None) -> None:
+        parts = [data("builtin:reviews", split=split) for split in ("train", "dev")]
+        train_mlm(*parts, out=folder, progress=told)
+
+    return _kept(
+        LM, [registry.find("datasets", "reviews").key, registry.find("changes", "train-mlm").key], make, progress
+    )
+
+
+def _kept(name: str, recipe: list[Any], make: Callable[..., None], progress: Progress | None) -> Path:
+    """Make once, under a name of this process, then rename: two processes at once do no harm."""
+    folder = cache_folder() / f"{name}-{content_key('builtin', name, recipe)[:12]}"
+    if (folder / "model.safetensors").exists():
+        return folder
+    fresh = folder.with_name(f"{folder.name}.{os.getpid()}")
+    told = (lambda share: progress(f"training builtin:{name}", share)) if progress else None
+    try:
+        make(fresh, told)
+        fresh.replace(folder)
+    except OSError as error:
+        if not (folder / "model.safetensors").exists():
+            where = f"{folder.parent} ({error.strerror})"
+            raise AssayError(f"cannot keep the built-in model in {where}; set ASSAY_CACHE to a folder") from error
     return folder
 
 
@@ -197,6 +223,13 @@ def _bound(kind: str, names: Sequence[str], seed: int) -> tuple[Bound, ...]:
     return tuple(out.values())
 
 
+@functools.lru_cache(maxsize=4)
 def model_by_name(ref: str) -> Model:
-    """A model that a setting names (a language model for fills, say)."""
-    return model(ref)
+    """A language model that a setting names: ``builtin:mlm``, a folder or a hub id."""
+    from assay.models import masked_lm
+
+    if ref == f"builtin:{LM}":
+        found = masked_lm.load(str(trained_lm()))
+        found.name = ref
+        return found
+    return masked_lm.load(ref)

@@ -63,7 +63,7 @@ WORDS = [
 TEXT = "A good film, unbelievable that was seen!"
 FAMILIES = ("bert", "distilbert", "roberta", "albert", "electra", "deberta", "gpt2", "llama")
 DECODERS = ("gpt2", "llama")
-BASE = frozenset({"logits", "logp", "choice", "dot", "norm", "scale", "noise", "zero", "hide", "fill", "attention"})
+BASE = frozenset({"logits", "logp", "choice", "dot", "norm", "scale", "noise", "zero", "hide", "replace", "attention"})
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")  # DeBERTa scripts on import
 
 

@@ -52,7 +52,7 @@ class BlackBox:
 
     head = "softmax"
     budget = 16384
-    can = frozenset({"logp", "choice", "unk", "mask", "fill"})
+    can = frozenset({"logp", "choice", "unk", "mask", "replace"})
 
     def __init__(
         self,

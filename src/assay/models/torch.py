@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from inspect import signature
 from typing import Any, ClassVar
@@ -29,12 +30,17 @@ PREDICTION = frozenset({"logits", "logp", "choice"})
 GRADED = frozenset({"dot", "norm", "scale", "noise", "zero"})
 """What follows from a lookup that can be changed and differentiated."""
 
+WHERE = ("layer", "head", "to")
+"""Settings that say which attention is read or imposed, in a model that has many."""
+
 
 class TorchModel:
     """A network with a way to read text. Parameters are frozen and the network is in eval mode."""
 
     budget: int = 2048
     """Tokens per batch that suit the model."""
+    coarse: int = 1
+    """Lengths that differ by less may share a batch of adversaries: padding is cheaper there than steps."""
     longest: int | None = None
     """Most tokens per row; None when there is no limit."""
     unk_id: int | None = None
@@ -102,7 +108,7 @@ class TorchModel:
     def can(self) -> frozenset[str]:
         """What this model can answer and be asked."""
         tokens = {name for name in TOKENS.values() if getattr(self, f"{name}_id") is not None}
-        return PREDICTION | (GRADED | {"fill"} | tokens | self.abilities) - self.lacking
+        return PREDICTION | (GRADED | {"replace"} | tokens | self.abilities) - self.lacking
 
     @cached_property
     def fingerprint(self) -> str | None:
@@ -114,7 +120,13 @@ class TorchModel:
         return digest.hexdigest()
 
     def size(self, probe: Probe) -> NDArray[np.int64]:
-        """Tokens per row."""
+        """Tokens per row; rounded up to ``coarse`` where an answer takes hundreds of steps, so that rows share them."""
+        lengths = self._lengths(probe)
+        if self.coarse == 1 or "adversary" not in probe.want:
+            return lengths
+        return np.asarray(-(-lengths // self.coarse) * self.coarse, dtype=np.int64)
+
+    def _lengths(self, probe: Probe) -> NDArray[np.int64]:
         fills = [len(self.word_ids(word)) for word in probe.edit.fills]
         return sizes(self.encoding(probe.x), probe.edit.codes, fills)
 
@@ -123,7 +135,9 @@ class TorchModel:
         want = probes[0].want
         if missing := frozenset().union(*(needed(p) for p in probes)) - self.can:
             raise CannotDo(f"{self.name} cannot do this: {', '.join(sorted(missing))}")
-        asked = Asked(self, self.batch(probes), probes, want, dict(probes[0].how))
+        how = dict(probes[0].how)
+        batch = replace(self.batch(probes), where={k: how[k] for k in WHERE if k in how})
+        asked = Asked(self, batch, probes, want, how)
         _check_settings(asked)
         arrays: dict[str, list[Floats]] = {}
         for name in sorted(want - PREDICTION):
@@ -144,7 +158,7 @@ class TorchModel:
 
     def batch(self, probes: Sequence[Probe]) -> Batch:
         """The probes' rows as one batch, in order."""
-        lengths = [self.size(p) for p in probes]
+        lengths = [self._lengths(p) for p in probes]
         top = max((int(m.max()) for m in lengths if len(m)), default=0)
         if self.longest is not None and top > self.longest:
             raise BadInput(f"an edited text has {top} tokens, {self.name} takes {self.longest}: use shorter fills")
@@ -187,7 +201,7 @@ def _settings(answer: str, how: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_settings(asked: Asked) -> None:
-    known = {"base", "hold"}
+    known = {"base", "hold"} | (set(WHERE) if asked.probes[0].attention is not None else set())
     for name in asked.want - PREDICTION:
         known |= set(signature(registry.find("answers", name).load()).parameters) - {"asked"}
     if unknown := set(asked.how) - known:
