@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import base64
+import csv
+import hashlib
+import io
 import json
 import math
 import re
+import time
+from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from assay.exhibit import Entry, Exhibit, Figure, Heatmap, Series, Table, claim
+from assay.report.exhibit_html import render
+from assay.report.exhibit_index import claims, facets
 from assay.report.exhibit_json import from_json, to_json
 from assay.report.exhibit_markdown import markdown
 from assay.report.exhibit_text import spoken, tally
@@ -73,7 +82,7 @@ TABLE = Table(
     "Kendall τ between attention and feature importance",
     ("gradient, BiLSTM", "gradient, average", "leave-one-out", "note"),
     (
-        ("SST, negative", (Entry(est(0.41), "0.40 ± 0.17"), Entry(est(0.62), "0.69"), Entry(0.33, "0.34"), Entry("GRU"))),
+        ("SST, negative", (Entry(est(0.41), "0.40 ± 0.17"), Entry(est(0.62), "0.69"), Entry(0.3, "0.3"), Entry("GRU"))),
         ("SST, positive", (Entry(est(0.36, skipped=4), "0.36"), Entry(math.nan, "0.65"), Entry(None), Entry("", "–"))),
         ("count", (Entry(1821, "1821"), Entry(est(-0.02)), Entry(math.inf), Entry(NOTHING))),
     ),
@@ -157,6 +166,7 @@ def test_markdown_shows_our_number_interval_and_the_papers():
     assert r"| SST, negative | 0.410 \[0.380, 0.440\] (paper: 0.40 ± 0.17) |" in text
     assert "```sh\nassay reproduce jain2019 --data sst\n```" in text
     assert "1 of 3 claims holds, 1 does not, 1 undecided" in text
+    assert r"0.360 \[0.330, 0.390\] (n = 200, 4 left out) (paper: 0.36) |" in text
     assert r"✗ **does not hold**: BiLSTM: Adversarial attention" in text
     assert "| all | 1 h 13 min |" in text
 
@@ -191,3 +201,209 @@ def test_a_figure_is_told_in_words():
     assert spoken(Figure("", "t", "line", "steps", "loss", series)) == (
         "Line chart of loss over steps. a: 2 values, 1.000 to 3.000, median 2.000. b: 0 values, no value."
     )
+
+
+# ---------------------------------------------------------------------------------------------------- page
+
+
+class Reader(HTMLParser):
+    """Tags, attributes, text and the inside of scripts and styles."""
+
+    def __init__(self, page):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.attributes, self.inside, self.open, self.text = [], [], {}, None, []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *a) for a in attrs]
+        self.open = (tag, dict(attrs).get("type")) if tag in ("script", "style") else self.open
+
+    def handle_endtag(self, tag):
+        self.open = None if self.open and self.open[0] == tag else self.open
+
+    def handle_data(self, data):
+        if self.open:
+            self.inside[self.open] = self.inside.get(self.open, "") + data
+        else:
+            self.text.append(data)
+
+
+def several():
+    return [
+        build(data=data, encoder=encoder, attention=attention)
+        for data in ("sst", "imdb")
+        for encoder in ("bilstm", "average")
+        for attention in ("tanh", "dot")
+    ]
+
+
+@pytest.mark.parametrize("exhibits", [[hostile()], [hostile(), EMPTY, build()]], ids=["one", "several"])
+def test_no_text_becomes_code(exhibits):
+    read = Reader(render(exhibits, command=BAD))
+    assert read.tags.count("script") == 2
+    assert read.tags.count("style") == 1
+    assert not {"img", "iframe", "object"} & set(read.tags)
+    assert not [a for a in read.attributes if a[1].startswith("on") or a[1] == "style"]
+    assert all(a[2].startswith("#") or a[2] == "data:," for a in read.attributes if a[1] in ("src", "href", "action"))
+    assert "".join(read.text).count("<script>alert(1)</script>") > 10, "it is shown, as text"
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", read.inside["script", None])
+
+
+def test_the_policy_allows_exactly_our_style_and_script():
+    read = Reader(render([build()]))
+    policy = next(a[2] for a in read.attributes if a[1] == "content" and "default-src" in a[2])
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    for directive, kind in (("style-src", "style"), ("script-src", "script")):
+        digest = base64.b64encode(hashlib.sha256(read.inside[kind, None].encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}';" in policy
+
+
+def test_every_id_is_given_once_and_every_link_leads_somewhere():
+    read = Reader(render(several()))
+    ids = [a[2] for a in read.attributes if a[1] == "id"]
+    assert len(ids) == len(set(ids))
+    used = [x for a in read.attributes if a[1] in ("aria-labelledby", "data-of") for x in a[2].split()]
+    used += [a[2][1:] for a in read.attributes if a[1] == "href" and a[2].startswith("#")]
+    assert set(used) <= set(ids)
+
+
+def test_the_numbers_of_ours_and_of_the_paper_are_on_the_page():
+    text = " ".join("".join(Reader(render([build(data="own")])).text).split())
+    assert "0.410[0.380, 0.440]paper 0.40 ± 0.17" in text
+    assert "0.360[0.330, 0.390]n = 200, 4 left outpaper 0.36" in text
+    assert "The paper did not use own; its numbers shown here are those for IMDB." in text
+    assert "adversary 1 h 7 min" in text
+
+
+def test_figures_travel_with_all_their_numbers():
+    data = json.loads(Reader(render([build()])).inside["script", "application/json"])
+    violin = data["e1-f2"]["series"][1]
+    assert violin["y"] == pytest.approx(FIGURES[1].series[1].y, rel=1e-6)
+    assert violin["x"] == list(FIGURES[1].series[1].x)
+
+
+def test_facets_are_what_differs():
+    found = facets(several())
+    assert [f.name for f in found] == ["data", "encoder", "attention"]
+    assert found[2].values == ("tanh", "dot") * 4
+    assert [f.name for f in facets([build(), build()])] == ["name"]
+
+
+def test_claims_are_counted_over_exhibits():
+    found = claims([("a", build()), ("b", build()), ("c", EMPTY)])
+    assert [(c.yes, c.no, c.undecided) for c in found] == [
+        (("a", "b"), (), ()),
+        ((), ("a (BiLSTM)", "b (BiLSTM)"), ()),
+        ((), (), ("a", "b")),
+    ]
+
+
+def test_nothing_to_show_is_refused():
+    with pytest.raises(BadInput, match="none were given"):
+        render([])
+
+
+# ------------------------------------------------------------------------------------------------- browser
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("exhibits")
+    for name, exhibits in {"one": [build()], "several": several(), "hostile": [hostile(), EMPTY]}.items():
+        (folder / f"{name}.html").write_text(render(exhibits, command="assay reproduce"), encoding="utf-8")
+    return folder
+
+
+SHOWN = "[...document.querySelectorAll('article.exhibit')].filter(a => a.checkVisibility()).map(a => a.id)"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", ["one", "several", "hostile"])
+def test_the_page_opens_without_error_and_fits(chromium, pages, name, width, scheme):
+    chromium.open(pages / f"{name}.html", width, scheme=scheme)
+    assert chromium.problems() == []
+    assert chromium("document.documentElement.scrollWidth") == width
+    if name == "one":
+        colour = chromium("getComputedStyle(document.querySelector('svg.chart .s0')).color")
+        assert colour == {"light": "rgb(0, 114, 178)", "dark": "rgb(92, 184, 240)"}[scheme]
+
+
+@pytest.mark.browser
+def test_a_hostile_exhibit_opens_as_text(chromium, pages):
+    chromium.open(pages / "hostile.html")
+    chromium(
+        "new Promise(d => { addEventListener('hashchange', d, {once: true}); location.hash = '#e1'; }).then(() => 1)"
+    )
+    assert chromium(SHOWN) == ["e1"]
+    assert chromium("document.querySelector('.map .w').textContent") == BAD
+    assert chromium.problems() == []
+
+
+@pytest.mark.browser
+def test_the_index_opens_one_experiment_and_leads_back(chromium, pages):
+    go = "new Promise(d => {{ addEventListener('hashchange', d, {{once: true}}); {}; }}).then(() => 1)"
+    chromium.open(pages / "several.html")
+    assert chromium(SHOWN) == []
+    chromium(go.format("document.querySelector('#index [href=\"#e3\"]').click()"))
+    assert chromium(SHOWN) == ["e3"]
+    assert not chromium("document.getElementById('index').checkVisibility()")
+    chromium(go.format("document.querySelector('#e3 [rel=next]').click()"))
+    assert chromium(SHOWN) == ["e4"]
+    chromium(go.format("history.go(-2)"))
+    assert chromium(SHOWN) == []
+    assert chromium("document.getElementById('index').checkVisibility()")
+    assert chromium.problems() == []
+
+
+@pytest.mark.browser
+def test_the_index_is_filtered_by_what_differs(chromium, pages):
+    chromium.open(pages / "several.html")
+    chromium("(() => { const s = document.querySelector('[data-facet=\"1\"]'); s.value = 'average';"
+             "s.dispatchEvent(new Event('change', {bubbles: true})); })()")  # fmt: skip
+    rows = chromium(
+        "[...document.querySelectorAll('.index tbody tr')].filter(r => !r.hidden).map(r => r.cells[1].textContent)"
+    )
+    assert rows == ["average"] * 4
+
+
+def saved(chromium, folder, selector, ending):
+    """Click a button and read the file that the browser writes."""
+    chromium.send("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+    chromium(f"document.querySelector('{selector}').click()")
+    deadline = time.monotonic() + 20
+    while not (found := list(folder.glob(f"*.{ending}"))):
+        assert time.monotonic() < deadline, f"nothing was saved by {selector}"
+        time.sleep(0.05)
+    return found[0].read_text(encoding="utf-8")
+
+
+@pytest.mark.browser
+def test_a_chart_is_saved_as_an_svg_that_stands_alone(chromium, pages, tmp_path):
+    chromium.open(pages / "one.html")
+    root = ElementTree.fromstring(saved(chromium, tmp_path, "#e1-f1 [data-save=svg]", "svg"))
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert root.find("{*}title").text == "F5: TVD over JSD while λ grows"
+    assert chromium.problems() == []
+
+
+@pytest.mark.browser
+def test_a_charts_numbers_are_saved_as_csv(chromium, pages, tmp_path):
+    chromium.open(pages / "one.html")
+    rows = list(csv.DictReader(io.StringIO(saved(chromium, tmp_path, "#e1-f1 [data-save=csv]", "csv"))))
+    first = FIGURES[0].series[0]
+    assert [float(r["TVD"]) for r in rows[:11]] == pytest.approx(first.y, rel=1e-6)
+    assert [float(r["low"]) for r in rows[:11]] == pytest.approx(first.low, rel=1e-6)
+    assert {r["series"] for r in rows} == {"gradient", "attention", "random"}
+
+
+@pytest.mark.browser
+def test_a_tables_numbers_are_saved_with_the_papers(chromium, pages, tmp_path):
+    chromium.open(pages / "one.html")
+    rows = list(csv.DictReader(io.StringIO(saved(chromium, tmp_path, "#e1-t1 [data-save=csv]", "csv"))))
+    name = "gradient, BiLSTM"
+    assert [rows[0][k] for k in (name, f"{name} low", f"{name} paper")] == ["0.41", "0.38", "0.40 ± 0.17"]
+    assert rows[1]["gradient, average paper"] == "0.65"

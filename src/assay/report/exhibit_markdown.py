@@ -70,7 +70,8 @@ def _grid(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _entry(e: Entry) -> str:
     """'0.512 [0.487, 0.540] (paper: 0.51)': the paper's number is never bare."""
     paper = f"(paper: {e.published})" if e.published else ""
-    return " ".join(filter(None, [text.value(e.ours), text.around(e.ours), paper]))
+    left_out = f"({text.left_out(e.ours)})" if text.left_out(e.ours) else ""
+    return " ".join(filter(None, [text.value(e.ours), text.around(e.ours), left_out, paper]))
 
 
 def _figure(f: Figure) -> str:

@@ -37,6 +37,11 @@ def around(ours: Number) -> str:
     return interval(ours) if isinstance(ours, Estimate) and ours.n else ""
 
 
+def left_out(ours: Number) -> str:
+    """How many stand behind a number from which some were left out, '' when none were."""
+    return count(ours) if isinstance(ours, Estimate) and ours.skipped else ""
+
+
 def ours(finding: Finding) -> str:
     """Our number for a claim with interval and n, or that there is none."""
     if finding.ours is None:
