@@ -92,7 +92,7 @@ class Asked:
     def index(self, logits: Tensor) -> Tensor:
         """[B, heads]: the explained class of each row; a row's own choice where its probe names none."""
         own = Reading({"logits": logits.detach().float().cpu().numpy()}, self.model.head).choice
-        for rows, probe in self._blocks():
+        for rows, probe in self.blocks():
             if probe.target.index is not None:
                 own[rows] = _fitting(probe.target.index, logits)
         return torch.from_numpy(own).to(logits.device)
@@ -102,7 +102,8 @@ class Asked:
         """Per row: the class to explain against, or None."""
         return [p.target.against for p in self.probes for _ in range(p.rows)]
 
-    def _blocks(self) -> list[tuple[slice, Probe]]:
+    def blocks(self) -> list[tuple[slice, Probe]]:
+        """Every probe with the rows that are its own."""
         ends = np.cumsum([p.rows for p in self.probes])
         return [(slice(int(e) - p.rows, int(e)), p) for e, p in zip(ends, self.probes, strict=True)]
 
@@ -148,7 +149,7 @@ class Asked:
         """Drawn row by row for the real tokens only, so that padding and neighbours change nothing."""
         noise = torch.zeros(embeddings.shape)
         lengths = self.batch.lengths.tolist()
-        for rows, probe in self._blocks():
+        for rows, probe in self.blocks():
             if probe.noise is None:
                 continue
             for row, seed in zip(range(rows.start, rows.stop), probe.noise.seeds, strict=True):
@@ -167,7 +168,7 @@ class Asked:
         if not all(given):
             raise BadInput("either every question of a batch imposes attention or none does")
         weights = np.zeros((sum(p.rows for p in self.probes), self.batch.n), dtype=np.float32)
-        for rows, probe in self._blocks():
+        for rows, probe in self.blocks():
             weights[rows, : probe.x.n] = probe.attention
         return self.batch.share_pieces(torch.from_numpy(weights).to(self.batch.ids.device))
 
@@ -184,7 +185,7 @@ class Asked:
     def rows(self, values: Tensor) -> list[Floats]:
         """Per probe [m, ...] from [B, ...]."""
         array: Floats = values.detach().float().cpu().numpy()
-        return [array[rows] for rows, _ in self._blocks()]
+        return [array[rows] for rows, _ in self.blocks()]
 
 
 def _fitting(index: tuple[int, ...], logits: Tensor) -> tuple[int, ...]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -32,11 +32,25 @@ class Batch:
     """[B, L] float: 0 where an edit zeroes the embedding, else 1; None when nothing is zeroed."""
     extra: Mapping[str, Tensor] = field(default_factory=dict)
     """[B, L] int64 tensors by name, such as token_type_ids; 0 on padding."""
+    where: Mapping[str, Any] = field(default_factory=dict)
+    """Which ``layer``, ``head`` and queries (``to``) are meant, in a model with more than one attention."""
 
     @property
     def lengths(self) -> Tensor:
         """[B] tokens per row, padding not counted."""
         return self.real.sum(dim=1)
+
+    def take(self, rows: Tensor) -> Batch:
+        """These rows only."""
+        return replace(
+            self,
+            ids=self.ids[rows],
+            real=self.real[rows],
+            seen=self.seen[rows],
+            owner=self.owner[rows],
+            gate=None if self.gate is None else self.gate[rows],
+            extra={k: t[rows] for k, t in self.extra.items()},
+        )
 
     def sum_pieces(self, values: Tensor) -> Tensor:
         """[B, n] from [B, L]: sum over the pieces of each feature; 0 for a feature without pieces."""
@@ -63,6 +77,8 @@ class Out:
     """Per layer [B, heads, L of queries, L of keys] (transformers)."""
     states: Tensor | None = None
     """[B, L, D]: the hidden states that attention averages."""
+    norms: tuple[Tensor, ...] = ()
+    """Per layer [B, L]: length of what attention carries from each piece (transformers)."""
 
 
 class Differentiable(Protocol):
@@ -86,7 +102,7 @@ class Differentiable(Protocol):
         hold: bool = False,
         keep: frozenset[str] = NOTHING,
     ) -> Out:
-        """Logits, and what ``keep`` names ("attention", "states").
+        """Logits, and what ``keep`` names ("attention", "states", "norms").
 
         ``change`` acts on the (gated) lookup; ``attention`` [B, L] is imposed in place of the model's own;
         ``hold`` keeps attention at its values but lets no gradient through it.

@@ -32,6 +32,7 @@ class AttentionRNN(TorchModel):
     """
 
     budget = 16384
+    coarse = 16
     unk_id, pad_id, mask_id = UNK, PAD, MASK
     net: AttentionNet
 
@@ -51,7 +52,8 @@ class AttentionRNN(TorchModel):
         self.reader = reader
         self.notes = dict(notes or {})
         """How it was trained and what it reached."""
-        self.abilities = frozenset({"attention", "attend", "hold"} | (set() if reader.query else {"hide"}))
+        shown = {"attention", "attend", "hold", "states", "pull", "adversary"}
+        self.abilities = frozenset(shown | (set() if reader.query else {"hide"}))
 
     def read(self, example: Example, unit: str = "word") -> Input:
         """Every field's words in order, between [SOS] and [EOS] where the model has them."""
@@ -116,8 +118,29 @@ class AttentionRNN(TorchModel):
         keep: frozenset[str] = NOTHING,
     ) -> Out:
         """Logits [B, 1, classes], the attention and the states it averages."""
+        if attention is not None and change is None and not keep:
+            return Out(self._decoded(batch, attention.detach() if hold else attention))
         seen = self.net(self.text(batch), lambda e: gated(e, batch, change), attention, hold)
         return Out(self.columns(seen.logits), seen.attention, states=seen.states)
+
+    def _decoded(self, batch: Batch, attention: Tensor) -> Tensor:
+        """Logits under imposed attention: rows that differ in nothing else are encoded once (permutations, erasure)."""
+        alike = [batch.ids, batch.owner, batch.real, batch.seen, *batch.extra.values()]
+        alike += [] if batch.gate is None else [batch.gate.bool()]
+        _, which = torch.unique(torch.cat([t.long() for t in alike], dim=1), dim=0, return_inverse=True)
+        first = torch.full((int(which.max()) + 1,), len(which), device=which.device)
+        first = first.scatter_reduce(0, which, torch.arange(len(which), device=which.device), "amin")
+        held = self.held(batch.take(first))
+        linear = held.place_logits()
+        if linear is not None:
+            per, bias = linear
+            return torch.einsum("bl,blhc->bhc", attention.to(per), per[which]) + bias
+        encoded = Encoded(held.encoded.states[which], _at(held.encoded.asked, which))
+        return self.columns(self.net.decode(attention.to(encoded.states), encoded))
+
+    def attended(self, batch: Batch) -> Tensor:
+        """[B, L] bool: the words that may be attended."""
+        return self.text(batch).attend
 
     def held(self, batch: Batch) -> Held:
         """The batch encoded once, to be decoded under many attentions (permutation, adversaries)."""
@@ -158,6 +181,17 @@ class Held:
     def logits(self, attention: Tensor) -> Tensor:
         """[..., B, 1, classes] of attention [..., B, L]."""
         return self.model.columns(self.model.net.decode(attention, self.encoded))
+
+    def place_logits(self) -> tuple[Tensor, Tensor] | None:
+        """What attending each place alone adds [B, L, 1, classes], and the bias [1, classes]; None with a query."""
+        net = self.model.net
+        if net.shape.query:
+            return None
+        return self.model.columns(net.place_scores(self.encoded.states)), self.model.columns(net.decoder.bias)
+
+
+def _at(values: Tensor | None, rows: Tensor) -> Tensor | None:
+    return None if values is None else values[rows]
 
 
 def _edge(token: int) -> Place:
