@@ -165,12 +165,12 @@ def describe(work: Work, data: Dataset, refs: Mapping[str, Any]) -> dict[str, An
         "target": str(work.target),
         "seed": work.seed,
         "methods": {
-            b.label: {"key": b.key, "family": b.entry.facts.get("family", ""), "removal": _removal(b),
+            b.label: {"key": b.key, "family": b.entry.facts.get("family", ""), "removal": _removal(b), "home": _home(b),
                       "paper": b.entry.facts.get("paper", ""), "summary": b.entry.summary}
             for b in work.methods
         },
         "tests": {
-            b.label: {"key": b.key, "removal": _removal(b), "summary": b.entry.summary}
+            b.label: {"key": b.key, "removal": _removal(b), "home": _home(b), "summary": b.entry.summary}
             | {k: b.entry.facts.get(k, "") for k in shown}
             for b in work.tests
         },
@@ -182,6 +182,12 @@ def describe(work: Work, data: Dataset, refs: Mapping[str, Any]) -> dict[str, An
 def _removal(bound: Bound) -> str | None:
     operator = bound.settings.get("removal")
     return operator.label if isinstance(operator, Bound) else None
+
+
+def _home(bound: Bound) -> str | None:
+    """The kind of removal a method or test uses: it favours its own kind."""
+    operator = bound.settings.get("removal")
+    return (operator.entry.facts.get("kin") or operator.entry.name) if isinstance(operator, Bound) else None
 
 
 def versions() -> dict[str, str]:

@@ -136,10 +136,13 @@ def test(
 
 
 def removal(
-    name: str, *, version: int = 1, needs: set[str] | frozenset[str] = frozenset(), paper: str = ""
+    name: str, *, version: int = 1, needs: set[str] | frozenset[str] = frozenset(), paper: str = "", kin: str = ""
 ) -> Callable[[T], T]:
-    """A removal operator: ``def f(x, keep, *, ...)`` is a generator that returns Variants."""
-    return _declare("removals", name, version, {"needs": needs, "paper": paper})
+    """A removal operator: ``def f(x, keep, *, ...)`` is a generator that returns Variants.
+
+    ``kin``: the operator it is a variant of; a test by one is home ground for a method by the other.
+    """
+    return _declare("removals", name, version, {"needs": needs, "paper": paper, "kin": kin})
 
 
 def dataset(name: str, *, version: int = 1, paper: str = "", builtin: bool = False) -> Callable[[T], T]:

@@ -98,8 +98,9 @@ def _capped(level: Level, gone: list[str]) -> Level:
 
 def _at_home(summary: Summary, cell: Cell) -> bool:
     """The test removes words the way the method does: it favours the method (Pham 2022, Ju 2022)."""
-    mine = summary.meta.get("methods", {}).get(cell.method, {}).get("removal")
-    return mine is not None and mine == _declared(summary, cell).get("removal")
+    mine, test = summary.meta.get("methods", {}).get(cell.method, {}), _declared(summary, cell)
+    own = mine.get("home", mine.get("removal"))
+    return own is not None and own == test.get("home", test.get("removal"))
 
 
 # -------------------------------------------------------------------------------------------------- words

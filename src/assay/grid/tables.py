@@ -187,13 +187,23 @@ def table_of(
         next((meta["tests"][t]["better"] for t in tests.values()), ""),
         kept,
         tuple(tests),
-        {m: meta["methods"][m].get("removal") for m in kept},
+        {m: _home(meta, m, tests) for m in kept},
         tests,
         complete,
         values.reshape(len(complete), len(kept), len(tests)),
         len(seen) - len(complete),
         left_out,
     )
+
+
+def _home(meta: Mapping[str, Any], method: str, tests: Mapping[str, str]) -> str | None:
+    """The column in which a method is at home: its own operator, else one of the same kind (fills by another rule)."""
+    facts = meta["methods"][method]
+    own: str | None = facts.get("removal")
+    if own is None or own in tests:
+        return own
+    kin = [o for o, t in tests.items() if facts.get("home") and meta["tests"][t].get("home") == facts["home"]]
+    return kin[0] if kin else own
 
 
 # ----------------------------------------------------------------------------------------------- comparing

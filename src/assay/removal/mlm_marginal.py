@@ -18,7 +18,7 @@ Part = tuple[Int32s, Ints64, Floats]
 """Codes, owner and weight of some rows."""
 
 
-@removal("mlm-marginal", needs={"replace"}, paper="Kim et al. 2020; Pham et al. 2022, Double trouble")
+@removal("mlm-marginal", needs={"replace"}, kin="mlm", paper="Kim et al. 2020; Pham et al. 2022, Double trouble")
 def mlm_marginal(
     x: Input,
     keep: Bools,

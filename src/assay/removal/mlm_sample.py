@@ -13,7 +13,7 @@ from assay.types import Asking, BadInput, Bools, Edit, Input, ModelName, Seed, V
 SEED = Seed(0)
 
 
-@removal("mlm-sample", needs={"replace"}, paper="Kim et al. 2020; Pham et al. 2022, Double trouble")
+@removal("mlm-sample", needs={"replace"}, kin="mlm", paper="Kim et al. 2020; Pham et al. 2022, Double trouble")
 def mlm_sample(
     x: Input,
     keep: Bools,

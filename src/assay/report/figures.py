@@ -93,8 +93,9 @@ def side(cell: Cell) -> Side:
 
 def at_home(summary: Summary, cell: Cell) -> bool:
     """The test takes words away the way the method does, which favours the method (Pham 2022)."""
-    mine = facts(summary, "methods", cell.method).get("removal")
-    return mine is not None and mine == facts(summary, "tests", cell.test).get("removal")
+    mine, test = facts(summary, "methods", cell.method), facts(summary, "tests", cell.test)
+    own = mine.get("home", mine.get("removal"))
+    return own is not None and own == test.get("home", test.get("removal"))
 
 
 def facts(summary: Summary, kind: str, name: str) -> Mapping[str, Any]:
