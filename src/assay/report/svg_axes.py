@@ -77,7 +77,8 @@ def span(values: Iterable[float], *, zero: bool = False, margin: float = 0.04) -
     if not finite:
         return 0.0, 1.0
     low, high = min(finite), max(finite)
-    if zero or 0 <= low <= 0.5 * (high - low) or low == high:
+    flat = high - low <= 1e-9 * max(abs(low), abs(high))  # what differs by rounding only does not differ
+    if zero or 0 <= low <= 0.5 * (high - low) or flat:
         low, high = min(low, 0.0), max(high, 0.0)
     if low == high:
         return 0.0, 1.0

@@ -38,14 +38,14 @@ def _finite(s: Series) -> list[int]:
 
 
 def line(series: Sequence[Series], x: Axis, y: Axis) -> Iterator[str]:
-    """Bands of intervals below, then lines that break where a value is missing, then marks."""
+    """Bands of intervals below, then lines that break where a value is missing, then about a dozen marks on each."""
     runs = [_runs(s) for s in series]
     for k, s in enumerate(series):
         yield group(k, *(_band(s, run, x, y) for run in runs[k]))
     for k, s in enumerate(series):
         paths = [path(joined([(x.scale(s.x[i]), y.scale(s.y[i])) for i in run]), k) for run in runs[k] if len(run) > 1]
-        marks = _dots(k, s, x, y) if len(s.x) <= 40 else []
-        yield group(k, *paths, *marks)
+        dots = _dots(k, s, x, y) if len(s.x) <= MANY else []
+        yield group(k, *paths, *dots[:: max(1, round(len(dots) / 12))])
 
 
 def _runs(s: Series) -> list[list[int]]:

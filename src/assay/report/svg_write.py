@@ -8,7 +8,7 @@ from html import escape
 from unicodedata import east_asian_width
 
 INK = "#1c1e21"
-PALETTE = ("#0072b2", "#c4510a", "#00795a", "#a8457e", "#7d6000", "#5b53b8", "#5a5f66")
+PALETTE = ("#0072b2", "#bd4d08", "#00795a", "#a8457e", "#7d6000", "#5b53b8", "#5a5f66")
 """After Okabe and Ito (2008), darkened to a contrast of 4.5 on white; a page may override them as --c0 ... --c6."""
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "12 3")
 SHAPES = ("circle", "square", "triangle", "diamond", "down", "cross", "plus")
@@ -55,7 +55,7 @@ def write(content: str, x: float, y: float, anchor: str = "start", **more: str |
 
 def width_of(content: str, size: float = 12.5) -> float:
     """About how wide a text is; wide letters count double."""
-    return sum(1.0 if east_asian_width(c) in "WF" else 0.56 for c in content) * size
+    return sum(1.0 if east_asian_width(c) in "WF" else 0.62 for c in content) * size
 
 
 def fit(content: str, room: float) -> str:
