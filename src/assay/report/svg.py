@@ -159,7 +159,7 @@ def _legend(figure: Figure) -> tuple[str, float]:
     items, x, y = [], 4.0, 15.0
     wide = 28.0 if figure.kind == "line" else 13.0
     for k, s in enumerate(figure.series):
-        shown = fit(s.name, 200)
+        shown = fit(s.name, 380)
         need = wide + 6 + width_of(shown) + 18
         if x > 4 and x + need - 18 > WIDTH:
             x, y = 4.0, y + LINE
