@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 if TYPE_CHECKING:
-    from assay.api import audit, check, entries, explain, load, run, show, train
+    from assay.api import audit, check, entries, explain, load, reproduce, run, show, train
     from assay.results import Audit, Explanations
     from assay.types import AssayError, Dataset, Example, Explanation, Mark, Record
 
@@ -34,6 +34,7 @@ __all__ = [
     "entries",
     "explain",
     "load",
+    "reproduce",
     "run",
     "show",
     "train",

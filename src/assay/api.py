@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -13,12 +12,14 @@ from assay.case import CaseResult, Known, Work, applicable, case
 from assay.driver import HERE, Event, Where
 from assay.driver import run as run_plan
 from assay.engine import Engine
+from assay.making import train, train_lm
 from assay.plan import CasesNode, DataNode, ModelNode, Plan
 from assay.registry import Entry
+from assay.reproducing import reproduce
 from assay.results import Audit, Explanations
 from assay.store import Store
 from assay.summary import summarise
-from assay.types import AssayError, BadInput, CannotDo, Dataset, Example, Explanation, Record, Seed, UnknownName
+from assay.types import AssayError, BadInput, CannotDo, Example, Explanation, Record, UnknownName
 from assay.verdict import judge
 
 METHODS = ("random", "attention", "gradient", "smoothgrad", "integrated-gradients", "leave-one-out", "lime", "shapley")
@@ -33,6 +34,25 @@ TESTS = (
     "stability",
 )
 """What an audit tests with unless told otherwise."""
+
+__all__ = [
+    "METHODS",
+    "TESTS",
+    "audit",
+    "audit_plan",
+    "check",
+    "entries",
+    "estimate",
+    "explain",
+    "free_folder",
+    "load",
+    "read_plan",
+    "reproduce",
+    "run",
+    "show",
+    "train",
+    "train_lm",
+]
 
 OnEvent = Callable[[Event], None]
 
@@ -150,7 +170,7 @@ def audit(
         *names, methods=methods, tests=tests, split=split, columns=columns, labels=labels, target=target, unit=unit,
         hold=hold, limit=limit, seed=seed,
     )  # fmt: skip
-    folder = Path(out) if out is not None else _free_folder()
+    folder = Path(out) if out is not None else free_folder()
     return run(plan, out=folder, where=Where(device, dtype), objects=objects, on_event=on_event)
 
 
@@ -158,7 +178,8 @@ def _live_name(thing: Any) -> str:
     return f"live:{getattr(thing, 'fingerprint', None) or getattr(thing, 'name', '')}"
 
 
-def _free_folder() -> Path:
+def free_folder() -> Path:
+    """The first runs/audit-N that is not there yet."""
     return next(p for i in range(1, 10_000) if not (p := Path("runs") / f"audit-{i}").exists())
 
 
@@ -276,80 +297,3 @@ def check(module: str) -> list[Any]:
     from assay.testing import check as check_contracts
 
     return check_contracts(module)
-
-
-def train(
-    data: Any,
-    *,
-    model: str = "attention-rnn",
-    out: str | Path,
-    split: str = "train",
-    dev: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    labels: Sequence[str] = (),
-    limit: int | None = None,
-    seed: int = 0,
-    epochs: int | None = None,
-    encoder: str = "bilstm",
-    attention: str = "additive",
-    progress: Callable[[float], None] | None = None,
-) -> Any:
-    """Train a classifier on labelled data: ``attention-rnn`` (small, from scratch) or any encoder folder or hub id."""
-    from assay.changes import train as training
-
-    whole = resolve.data(data, split=split, columns=columns, labels=labels).sample(limit)
-    held = _held_out(data, whole, dev, columns, labels)
-    chosen: dict[str, Any] = {} if epochs is None else {"epochs": epochs}
-    if model == "attention-rnn":
-        return training.train_attention_folder(
-            held[0],
-            held[1],
-            out=Path(out),
-            encoder=encoder,
-            attention=attention,
-            seed=seed,
-            progress=progress,
-            **chosen,
-        )
-    ref = str(training.minilm_folder()) if model == "builtin:minilm" else model
-    return training.train_transformer(
-        ref, held[0], held[1], out=Path(out), seed=Seed(seed), progress=progress, **chosen
-    )
-
-
-def train_lm(
-    data: Any,
-    *,
-    encoder: str = "",
-    out: str | Path,
-    split: str = "train",
-    dev: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    limit: int | None = None,
-    seed: int = 0,
-    epochs: int | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> Any:
-    """Train a masked language model on a data set's texts, from scratch or on top of an encoder (folder or hub id)."""
-    from assay.changes.train_mlm import train_mlm
-    from assay.changes.transformer import minilm_folder
-
-    whole = resolve.data(data, split=split, columns=columns).sample(limit)
-    texts, held = _held_out(data, whole, dev, columns, ())
-    ref = str(minilm_folder()) if encoder == "builtin:minilm" else encoder or None
-    return train_mlm(texts, held, out=Path(out), encoder=ref, epochs=epochs, seed=Seed(seed), progress=progress)
-
-
-def _held_out(
-    ref: Any, whole: Dataset, dev: str | None, columns: Mapping[str, str] | None, labels: Sequence[str]
-) -> tuple[Dataset, Dataset]:
-    """The dev split where there is one, else a tenth of the training data in hashed order."""
-    if dev is not None:
-        return whole, resolve.data(ref, split=dev, columns=columns, labels=labels)
-    for name in ("dev", "validation", "val"):
-        try:
-            return whole, resolve.data(ref, split=name, columns=columns, labels=labels)
-        except AssayError:
-            continue
-    cut = max(1, len(whole) // 10)
-    return replace(whole, examples=whole.examples[cut:]), replace(whole, examples=whole.examples[:cut])

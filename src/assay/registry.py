@@ -331,7 +331,7 @@ class Spec:
             return Spec(name.strip())
         if not inner.endswith(")"):
             raise BadInput(f"'{text}' has no closing bracket; write name(key=value, ...)")
-        return Spec(name.strip(), {k: _value(v) for k, v in _pairs(inner[:-1], text)})
+        return Spec(name.strip(), {k: value_of(v) for k, v in _pairs(inner[:-1], text)})
 
 
 def _pairs(text: str, whole: str) -> list[tuple[str, str]]:
@@ -355,7 +355,8 @@ def _pairs(text: str, whole: str) -> list[tuple[str, str]]:
     return out
 
 
-def _value(text: str) -> Any:
+def value_of(text: str) -> Any:
+    """A setting as written: a number, true or false, a quoted text, or the bare word itself."""
     if text in ("true", "false"):
         return text == "true"
     try:

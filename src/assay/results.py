@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from assay import registry
+from assay.exhibit import Exhibit
 from assay.store import Store
 from assay.summary import Summary
 from assay.types import Explanation, Record, UnknownName
@@ -130,3 +132,41 @@ class Audit:
         from assay.report.notebook import fragment
 
         return fragment(self.summary, self.verdicts)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Reproduction:
+    """A paper's experiments run again: findings, tables and figures, one exhibit per data set and setting."""
+
+    folder: Path
+    exhibits: tuple[Exhibit, ...]
+    command: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        from assay.report.exhibit_json import to_json
+
+        return {"command": self.command, "exhibits": [to_json(e) for e in self.exhibits]}
+
+    def to_markdown(self) -> str:
+        """Findings and tables as Markdown."""
+        from assay.report.exhibit_markdown import markdown
+
+        return "\n\n".join(markdown(e, command=self.command) for e in self.exhibits)
+
+    def to_html(self) -> str:
+        """One self-contained page with an index over the exhibits."""
+        from assay.report.exhibit_html import render
+
+        return render(self.exhibits, command=self.command)
+
+    def save(self, path: str | Path) -> None:
+        """Write the page, .html, .md or .json by suffix."""
+        path = Path(path)
+        text = {".html": self.to_html, ".md": self.to_markdown}.get(path.suffix)
+        made = text() if text else json.dumps(self.to_json(), ensure_ascii=False, indent=1)
+        path.write_text(made, encoding="utf-8", errors="replace")
+
+    def _repr_html_(self) -> str:
+        items = "".join(f"<li>{escape(f.claim)}: <b>{f.holds}</b></li>" for e in self.exhibits for f in e.findings)
+        return f"<ul>{items}</ul>"

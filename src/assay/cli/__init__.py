@@ -12,6 +12,7 @@ from assay.cli.check import check
 from assay.cli.explain import explain
 from assay.cli.listing import list_entries, show
 from assay.cli.report import report
+from assay.cli.reproduce import reproduce
 from assay.cli.train import train
 from assay.types import AssayError
 
@@ -30,7 +31,7 @@ def cli() -> None:
     """Test whether an explanation of a text model can be trusted."""
 
 
-for command in (list_entries, show, explain, audit, run, report, check, train):
+for command in (list_entries, show, explain, audit, run, report, check, train, reproduce):
     cli.add_command(command)
 
 

@@ -44,7 +44,7 @@ def audit(model: str, data: str, methods: str | None, tests: str | None, target:
         columns=options.mapping(columns), labels=options.names(labels), target=target, unit=unit, hold=hold,
         limit=limit, seed=seed,
     )  # fmt: skip
-    folder = out or str(api._free_folder())
+    folder = out or str(api.free_folder())
     _execute(plan, folder, Where(device, dtype, trust_remote_code=trust_remote_code), as_json, quiet, dry_run)
 
 

@@ -62,3 +62,28 @@ def share_bar(title: str, quiet: bool) -> Iterator[Callable[[float], None]]:
     with Progress(console=Console(stderr=True)) as progress:
         task = progress.add_task(title, total=1.0)
         yield lambda share: progress.update(task, completed=share)
+
+
+@contextmanager
+def steps(quiet: bool) -> Iterator[Callable[[str, float], None]]:
+    """Yields a function that takes a step's name and the share of it that is done; each step has its bar."""
+    if quiet:
+        yield lambda step, share: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    progress = Progress(console=Console(stderr=True))
+    tasks: dict[str, TaskID] = {}
+
+    def tell(step: str, share: float) -> None:
+        if step not in tasks:
+            progress.start()
+            tasks[step] = progress.add_task(step, total=1.0)
+        progress.update(tasks[step], completed=share)
+
+    try:
+        yield tell
+    finally:
+        if tasks:
+            progress.stop()
