@@ -64,6 +64,7 @@ TEXT = "A good film, unbelievable that was seen!"
 FAMILIES = ("bert", "distilbert", "roberta", "albert", "electra", "deberta", "gpt2", "llama")
 DECODERS = ("gpt2", "llama")
 BASE = frozenset({"logits", "logp", "choice", "dot", "norm", "scale", "noise", "zero", "hide", "replace", "attention"})
+IMPOSED = frozenset({"hold", "attend", "states", "pull", "adversary"})
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")  # DeBERTa scripts on import
 
 
@@ -172,7 +173,7 @@ def test_untouched_logits_equal_the_library(family: str) -> None:
 def test_capabilities_are_found_by_trying(family: str) -> None:
     model = live(family)
     tokens = set() if family in DECODERS else {"unk", "pad", "mask"}
-    assert model.can == BASE | tokens | (set() if family == "deberta" else {"hold"})
+    assert model.can == BASE | tokens | (set() if family == "deberta" else IMPOSED)
     assert model.decoder is (family in DECODERS)
     assert model.longest == 64
 

@@ -31,8 +31,9 @@ def attention(
     ``norms``, the length of what is carried from a token, |a_i f(v_i)| (Kobayashi et al. 2020).
     ``attended`` [m, n]: 1 where attention may be paid, given by models whose attention can be replaced.
     """
-    found = {"attention": asked.features(_one_layer(asked, kind) if asked.out.attention is not None
-                                         else _many_layers(asked, layer, head, to, kind))}  # fmt: skip
+    single = asked.out.attention is not None
+    weights = _one_layer(asked, kind) if single else _many_layers(asked, layer, head, to, kind)
+    found = {"attention": asked.features(weights)}
     if isinstance(asked.model, Attends):
         open_places = asked.batch.sum_pieces(asked.model.attended(asked.batch).float())
         found["attended"] = asked.columns((open_places > 0).float())
@@ -58,6 +59,8 @@ def _many_layers(asked: Asked, layer: Any, head: Any, to: str, kind: str) -> Ten
     if kind == "norms":
         with torch.inference_mode():
             norms = asked.forward(keep=frozenset({"norms"})).norms
+        if len(norms) != len(maps):
+            raise CannotDo(f"{asked.model.name} does not show what its attention carries: use kind weights or rollout")
         return torch.stack(_layers(norms, layer)).float().mean(0)
     if kind == "rollout":
         up_to = len(maps) if layer in ("last", "mean") else (layer % len(maps)) + 1 if _layers(maps, layer) else 0

@@ -6,6 +6,7 @@ import copy
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,13 @@ import torch
 from torch import Tensor
 
 from assay.answers.batch import NOTHING
-from assay.models.hf_attention import Watch, attention_by, watching
+from assay.models.hf_abilities import try_out
+from assay.models.hf_attention import Watch, Which, attention_by, watching
 from assay.models.hf_load import head_of, longest_of, open_classifier, quiet
 from assay.models.hf_tokens import Cutter, Pieces, encoding, features, shorten
-from assay.models.torch import GRADED, Batch, Change, Encoding, Out, TorchModel, gated
+from assay.models.torch import Batch, Change, Encoding, Out, TorchModel, gated
 from assay.registry import family
-from assay.types import HIDE, AssayError, BadInput, CannotDo, Edit, Example, Input, Probe
-
-TRIED = "a good film that was seen by many people"
+from assay.types import BadInput, Example, Input
 
 
 @family("hf-text")
@@ -58,6 +58,11 @@ class HFText(TorchModel):
     net: Any
     decoder: bool = False
     """True when a token sees only those before it (found by looking)."""
+    depth: int = 0
+    """Layers whose attention can be read, each with so many ``heads`` (found by looking)."""
+    heads: int = 0
+    shows: str = ""
+    """How attention is read: through the ``interface``, as ``outputs`` of the network, or not at all."""
 
     def __init__(self, net: Any, tokenizer: Any, *, name: str, device: str = "auto", dtype: str = "auto") -> None:
         head, labels = head_of(net.config, name)
@@ -71,9 +76,8 @@ class HFText(TorchModel):
         takes = "token_type_ids" in signature(net.forward).parameters and getattr(net.config, "type_vocab_size", 2) > 1
         self._cutter = Cutter(tokenizer, takes and "token_type_ids" in tokenizer.model_input_names)
         self._words: dict[str, list[int]] = {}
-        self._shows = ""
         with quiet():
-            _try_out(self)
+            try_out(self)
 
     # ----------------------------------------------------------------------------------------- reading
 
@@ -137,12 +141,10 @@ class HFText(TorchModel):
         keep: frozenset[str] = NOTHING,
     ) -> Out:
         """Logits, attention maps when kept; ``graph`` in ``keep``: the gradient can be differentiated again."""
-        if attention is not None:
-            raise CannotDo(f"{self.name} has many attention layers: one attention cannot be imposed on it")
-        watch = Watch(hold, "attention" in keep)
+        watch = self._watch(batch, attention, hold, keep)
         asked: dict[str, Any] = {}
         with ExitStack() as stack:
-            if hold or (watch.keep and self._shows != "outputs"):
+            if hold or watch.which is not None or (watch.keep and self.shows != "outputs"):
                 stack.enter_context(watching(self.net, watch))
             elif watch.keep or "graph" in keep:
                 stack.enter_context(attention_by(self.net, "eager"))
@@ -155,7 +157,47 @@ class HFText(TorchModel):
         z = out.logits
         if self.head == "binary":
             z = torch.cat([-z, z], dim=-1)
-        return Out(z.unsqueeze(1), maps=tuple(out.attentions) if asked else tuple(watch.maps))
+        maps = tuple(out.attentions) if asked else tuple(watch.maps)
+        return Out(z.unsqueeze(1), maps=maps, states=watch.values, norms=tuple(watch.norms))
+
+    def _watch(self, batch: Batch, attention: Tensor | None, hold: bool, keep: frozenset[str]) -> Watch:
+        if attention is None and not keep & {"states", "norms"}:
+            return Watch(hold, "attention" in keep)
+        every = "norms" in keep and attention is None  # lengths of all layers: none has to be chosen
+        chosen = replace(batch, where={k: v for k, v in batch.where.items() if k != "layer"}) if every else batch
+        which = Which.of(chosen, self.depth, self.heads, self.decoder)
+        return Watch(hold, "attention" in keep, which, attention, "norms" in keep)
+
+    def attended(self, batch: Batch) -> Tensor:
+        """[B, L] bool: what is there and not hidden."""
+        return batch.seen
+
+    def held(self, batch: Batch) -> HeldHF:
+        """The attention that ``batch.where`` means, to be replaced; everything below its layer stays as it is."""
+        out = self.forward(batch, keep=frozenset({"attention"}))
+        which = Which.of(batch, self.depth, self.heads, self.decoder)
+        return HeldHF(self, batch, batch.seen, which.read(out.maps[which.layer].float()))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class HeldHF:
+    """One attention of a transformer: what may be attended [B, L], what is [B, L], and the logits under another."""
+
+    model: HFText
+    batch: Batch
+    attend: Tensor
+    attention: Tensor
+
+    def logits(self, attention: Tensor) -> Tensor:
+        """[k, B, heads, classes] of attention [k, B, L]: a whole pass, differentiable."""
+        k, rows = attention.shape[:2]
+        many = self.batch.take(torch.arange(rows, device=attention.device).repeat(k))
+        z = self.model.forward(many, attention=attention.flatten(0, 1)).logits
+        return z.view(k, rows, *z.shape[1:])
+
+    def place_logits(self) -> None:
+        """Layers stand above: nothing is linear in attention."""
+        return
 
 
 def _within(pieces: Pieces, ends: list[int]) -> Pieces:
@@ -186,75 +228,3 @@ def _padded(net: Any, batch: Batch) -> Iterator[Tensor]:
         yield torch.where(batch.real, batch.ids, lent)
     finally:
         config.pad_token_id = None
-
-
-# -------------------------------------------------------------------------------- what works, tried on one row
-
-
-def _try_out(model: HFText) -> None:
-    """Find out what the network can do, on one short row."""
-    x = model.read(Example("tried", {"text": TRIED}))
-    batch = model.batch([Probe(x, Edit.none(x))])
-    plain = _attempted(lambda: model.forward(batch).logits.detach())
-    if plain is None or not torch.isfinite(plain).all():
-        model.forward(batch)  # raises the network's own error, if it has one
-        raise AssayError(f"{model.name} gives no finite logits for '{TRIED}': its weights are broken")
-    found: set[str] = set()
-    model.lacking = frozenset() if _changes(model, batch, plain) else GRADED
-    if _hides(model, x, plain):
-        found.add("hide")
-    maps = _shown(model, batch, plain)
-    if maps:
-        found.add("attention")
-        model.decoder = maps[0].shape[-1] > 1 and bool((maps[0][..., 0, 1:] == 0).all())
-    if maps and model._shows == "interface" and not model.lacking:
-        found.add("hold")
-    model.abilities = frozenset(found)
-
-
-def _attempted(run: Callable[[], Any]) -> Any:
-    """What ``run`` gives, or None when the network cannot do it."""
-    try:
-        return run()
-    except Exception:  # whatever it raises, this network cannot do it: that is the question asked here
-        return None
-
-
-def _close(a: Tensor, b: Tensor) -> bool:
-    tolerance = 1e-4 if a.dtype == torch.float32 else 3e-2
-    return bool(torch.allclose(a.float(), b.float(), rtol=tolerance, atol=tolerance))
-
-
-def _changes(model: HFText, batch: Batch, plain: Tensor) -> bool:
-    """Is the lookup passed through exactly once, and does changing it change the logits, with a gradient?"""
-    calls: list[Tensor] = []
-
-    def change(e: Tensor) -> Tensor:
-        calls.append((e * 0.5).detach().requires_grad_(True))
-        return calls[-1]
-
-    def run() -> bool:
-        z = model.forward(batch, change).logits
-        (slope,) = torch.autograd.grad(z.float().pow(2).sum(), calls[0])
-        return len(calls) == 1 and not torch.equal(z, plain) and bool(torch.isfinite(slope).all())
-
-    return bool(_attempted(run))
-
-
-def _hides(model: HFText, x: Input, plain: Tensor) -> bool:
-    codes = np.zeros((2, x.n), dtype=np.int32)
-    codes[0, np.flatnonzero(x.free)[1]] = HIDE
-    codes[1, x.free] = HIDE
-    z = _attempted(lambda: model.forward(model.batch([Probe(x, Edit(codes))])).logits)
-    return z is not None and bool(torch.isfinite(z).all()) and not torch.equal(z[:1], plain)
-
-
-def _shown(model: HFText, batch: Batch, plain: Tensor) -> tuple[Tensor, ...]:
-    """Attention maps by our function if the network calls it and its logits stay, else as the network gives them."""
-    for way in ("interface", "outputs"):
-        model._shows = way
-        out = _attempted(lambda: model.forward(batch, keep=frozenset({"attention"})))
-        if out is not None and out.maps and _close(out.logits, plain) and all(m.dim() == 4 for m in out.maps):
-            return tuple(out.maps)
-    model._shows = ""
-    return ()

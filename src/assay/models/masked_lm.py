@@ -16,8 +16,9 @@ from torch import Tensor
 
 from assay.answers.asked import Asked
 from assay.answers.fill import Pieces, fill
+from assay.models.hf_abilities import TRIED
 from assay.models.hf_load import check_folder, longest_of, quiet
-from assay.models.hf_text import TRIED, HFText
+from assay.models.hf_text import HFText
 from assay.models.torch import Batch
 from assay.registry import family, parameters
 from assay.types import AssayError, BadInput, CannotDo, Edit, Example, Input, Probe, Reading
