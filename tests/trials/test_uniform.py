@@ -130,7 +130,7 @@ def test_weights_that_do_not_fit_are_refused(sets, out, found):
 def test_failures_and_unknown_recipes_are_told(sets):
     with pytest.raises(BadInput, match="unknown recipe 'smal'; did you mean 'small'"):
         uniform_attention(*sets, recipe="smal", workers=1)
-    with pytest.raises(AssayError, match="no word vectors 'nowhere.txt'"):
+    with pytest.raises(AssayError, match=r"no word vectors 'nowhere\.txt'"):
         uniform_attention(*sets, recipe=Recipe(epochs=1, vectors="nowhere.txt"), workers=1)
 
 

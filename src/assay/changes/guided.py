@@ -12,7 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from assay.changes.attention_fit import Progress, Schedule, attention_model, fit_attention, fresh
 from assay.changes.encoded import Encoded, Labelled
 from assay.changes.quality import labels_of, measured, training_notes
-from assay.changes.shown import Ragged, shown, spread
+from assay.changes.shown import ATTENTION, Ragged, shown, spread
 from assay.models.attention_layers import Shape, Sizes, sized
 from assay.models.attention_rnn import AttentionRNN
 from assay.types import BadInput, Dataset, Floats, Seed
@@ -49,7 +49,8 @@ def train_guided(
 
     def loss(labelled: Labelled) -> Tensor:
         attention = spread(weights, labelled.rows, model.text(labelled.batch).attend)
-        return gold_loss(model.forward(labelled.batch, attention=attention).logits[:, 0], labelled, train, model.head)
+        out = model.forward(labelled.batch, attention=attention, keep=ATTENTION)
+        return gold_loss(out.logits[:, 0], labelled, train, model.head)
 
     def score() -> float:
         return measured(shown(model, held, held_weights).logp, held.gold)[select]

@@ -18,6 +18,7 @@ from assay.types import BadInput, Floats, Reading
 
 Ragged = Sequence[Floats]
 """One array per example: a weight for each attended word, in reading order."""
+ATTENTION = frozenset({"attention"})
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -79,7 +80,8 @@ def shown(model: AttentionRNN, data: Encoded, imposed: Ragged | None = None) -> 
         for chosen in np.array_split(order, parts):
             batch = data.batch(chosen).batch
             attend = model.text(batch).attend
-            out = model.forward(batch, attention=None if imposed is None else spread(imposed, chosen, attend))
+            given = None if imposed is None else spread(imposed, chosen, attend)
+            out = model.forward(batch, attention=given, keep=ATTENTION)
             logp[chosen] = Reading({"logits": out.logits.float().cpu().numpy()}, model.head).logp[:, 0]
             looked, there = _numbers(out.attention), attend.cpu().numpy()
             for row, i in enumerate(chosen.tolist()):
