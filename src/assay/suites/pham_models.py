@@ -1,0 +1,95 @@
+"""Knows the classifier and the two language models that Pham et al. 2022 are repeated with, and makes the missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from assay import resolve
+from assay.changes.train_mlm import train_mlm
+from assay.changes.transformer import minilm_folder, train_transformer
+from assay.lab import Lab
+from assay.types import Dataset, Model, Seed
+
+HELD = 500
+"""Training rows on which the epoch to keep is chosen: the evaluated examples have no part in training."""
+TRAIN_ON = {"esnli": "snli"}
+"""Data sets that come without a training split -> whose training split fits them."""
+MINILM = "minilm"
+ROWS = 14_000
+EPOCHS = 2
+SCRATCH = "scratch"
+SMALLER: dict[str, Any] = {"layers": 1, "width": 64, "epochs": 8}
+"""The second language model of built-in data must not be the first one once more."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Cast:
+    """Who plays: the explained classifier, the language model for fills, and a second one to check that it was not it.
+
+    ``lm`` and ``second`` are what operators name: a folder, a hub id or ``builtin:mlm``.
+    """
+
+    model: Model
+    lm: str
+    second: str
+    told: dict[str, Any]
+    """What the report says of them."""
+
+
+def cast(lab: Lab, data: str, model: str, lm: str, second: str) -> Cast:
+    """Load or make all three; what is made is kept in the lab."""
+    small = data.startswith("builtin")
+    ref = model or (data if small else str(classifier(lab, data)))
+    first = lm or ("builtin:mlm" if small else str(language_model(lab, data, MINILM)))
+    other = second or str(language_model(lab, data, SCRATCH))
+    told = {
+        "classifier": model or (ref if small else f"MiniLM fine-tuned on {ROWS} rows of {trained_on(data)}"),
+        "language model": Path(lm).name if lm else ("builtin:mlm" if small else "MiniLM trained to fill gaps"),
+        "second language model": Path(second).name if second else "a small one trained from scratch on the same texts",
+    }
+    return Cast(resolve.model(ref, device=lab.device, dtype=lab.dtype), first, other, told)
+
+
+def trained_on(data: str) -> str:
+    """The data set whose training split goes with this one."""
+    return TRAIN_ON.get(data, data)
+
+
+def training_rows(data: str, rows: int) -> tuple[Dataset, Dataset]:
+    """A fair sample of the training split, and rows beside it on which epochs are chosen."""
+    every = resolve.distinct(resolve.data(trained_on(data), split="train")).sample(rows + HELD)
+    held = min(HELD, max(1, len(every) // 10))
+    return replace(every, examples=every.examples[held:]), replace(every, examples=every.examples[:held])
+
+
+def classifier(lab: Lab, data: str, rows: int = ROWS, epochs: int = EPOCHS) -> Path:
+    """MiniLM fine-tuned on the data, in the lab's folder."""
+    place = lab.place("classifier", {"data": trained_on(data), "rows": rows, "epochs": epochs})
+    if not (place / "training.json").is_file():
+        train, held = training_rows(data, rows)
+        train_transformer(
+            minilm_folder(), train, held, out=place, epochs=epochs, seed=Seed(lab.seed), device=lab.device,
+            progress=_telling(lab, "classifier"),
+        )  # fmt: skip
+    return place
+
+
+def language_model(lab: Lab, data: str, kind: str, rows: int = ROWS) -> Path:
+    """A masked language model of the data's texts: MiniLM with a new head, or a small one from scratch."""
+    place = lab.place("language-model", {"data": trained_on(data), "rows": rows, "kind": kind})
+    if not (place / "training.json").is_file():
+        train, held = training_rows(data, rows)
+        encoder = str(minilm_folder()) if kind == MINILM else None
+        size = SMALLER if data.startswith("builtin") else {}
+        train_mlm(
+            train, held, out=place, encoder=encoder, seed=Seed(lab.seed), device=lab.device,
+            progress=_telling(lab, f"language model ({kind})"), **size,
+        )  # fmt: skip
+    return place
+
+
+def _telling(lab: Lab, what: str) -> Callable[[float], None]:
+    return lambda share: lab.tell(what, share)
