@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import registry
+from assay.registry import listing
 from assay.registry import ROOMS, Entry, Spec, bind, entries, find, parameters, read_source
 from assay.types import AssayError, BadInput, Seed, UnknownName
 
@@ -25,7 +26,7 @@ def test_listing_by_source_equals_importing(entry: Entry) -> None:
 
 
 def test_every_decorated_thing_in_a_room_is_listed() -> None:
-    home = Path(registry.__file__).parent
+    home = Path(registry.__file__).parents[1]
     for kind, room in ROOMS.items():
         for path in (home / room).glob("*.py"):
             for thing in vars(importlib.import_module(f"assay.{room}.{path.stem}")).values():
@@ -91,14 +92,14 @@ def test_arguments_of_a_decorator_must_be_literals() -> None:
 
 def test_a_name_given_twice_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     twins = tuple(read_source('@method("twin")\ndef f(): pass\n', m)[0] for m in ("one.place", "other.place"))
-    monkeypatch.setattr(registry, "_all_entries", lambda: twins)
+    monkeypatch.setattr(listing, "_all_entries", lambda: twins)
     with pytest.raises(AssayError, match=r"two methods are called 'twin': one\.place and other\.place"):
         entries("methods")
 
 
 def test_a_test_may_have_a_methods_name(monkeypatch: pytest.MonkeyPatch) -> None:
     both = tuple(read_source('@method("a")\ndef f(): pass\n@test("a")\ndef g(): pass\n', "m"))
-    monkeypatch.setattr(registry, "_all_entries", lambda: both)
+    monkeypatch.setattr(listing, "_all_entries", lambda: both)
     assert [e.kind for e in entries()] == ["methods", "tests"]
 
 
