@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,3 +59,41 @@ def grade() -> Callable[..., Any]:
 def function() -> type[Function]:
     """The model class, for tests that look at what was asked."""
     return Function
+
+
+def attending_model(words: Mapping[str, tuple[float, float]], *, bias: float = 0.0) -> Any:
+    """A classifier with one attention layer whose parts are known: {word: (score s, attention weight w)}.
+
+    z = sum_t a_t s_t + bias with a_t = w_t / sum of w over the text; a word of weight 0 underflows to exactly 0.
+    """
+    import torch
+
+    from assay.models.attention_layers import Shape
+    from assay.models.attention_net import AttentionNet
+    from assay.models.attention_rnn import AttentionRNN
+    from assay.models.attention_text import SPECIALS, Reader, Vocabulary
+
+    shape = Shape(len(words) + len(SPECIALS), 1, "average", "additive", embed=3, width=3, align=1, squash="relu")
+    with torch.random.fork_rng(devices=[]):
+        net = AttentionNet(shape)
+    reader = Reader(Vocabulary(tuple(words)))
+    with torch.no_grad():
+        for name, p in net.named_parameters():
+            p.zero_()
+            if name == "encoder.project.weight":
+                p.copy_(torch.eye(3))
+        net.decoder.weight.copy_(torch.tensor([[1.0, -1.0, 0.0]]))
+        net.decoder.bias.fill_(bias)
+        net.attention.of_state.weight.copy_(torch.tensor([[0.0, 0.0, 1.0]]))  # type: ignore[union-attr,operator]  # a layer
+        net.attention.vector.weight.fill_(400.0)  # type: ignore[union-attr,operator]  # a layer
+        for word, (score, weight) in words.items():
+            log = max(-200.0, float(np.log(weight))) if weight > 0 else -200.0
+            row = [max(score, 0.0), max(-score, 0.0), float(np.arctanh((log + 200) / 400))]
+            net.embedding.weight[reader.vocabulary.id(word)] = torch.tensor(row)
+    return AttentionRNN(net, reader, labels=("no", "yes"), device="cpu")
+
+
+@pytest.fixture
+def attending() -> Callable[..., Any]:
+    """The maker of classifiers with known attention and known scores per word."""
+    return attending_model
