@@ -14,12 +14,12 @@ from assay.driver import run as run_plan
 from assay.engine import Engine
 from assay.making import train, train_lm
 from assay.plan import CasesNode, DataNode, ModelNode, Plan
-from assay.registry import Entry
+from assay.registry import Entry, entries
 from assay.reproducing import reproduce
 from assay.results import Audit, Explanations
 from assay.store import Store
 from assay.summary import summarise
-from assay.types import AssayError, BadInput, CannotDo, Example, Explanation, Record, UnknownName
+from assay.types import AssayError, BadInput, CannotDo, Example, Explanation, Record
 from assay.verdict import judge
 
 METHODS = ("random", "attention", "gradient", "smoothgrad", "integrated-gradients", "leave-one-out", "lime", "shapley")
@@ -275,16 +275,6 @@ def estimate(
         seconds += (time.perf_counter() - start) * factor
         total += len(data)
     return {"examples": total, "probes": rows, "tokens": tokens, "minutes": round(seconds / 60, 2), "sample": sample}
-
-
-def entries(kind: str | None = None) -> list[Entry]:
-    """Everything that can be named: methods, tests, removals, datasets, models, attacks, repairs, suites."""
-    if kind in ("attacks", "repairs", "controls"):
-        return [e for e in registry.entries("changes") if e.facts.get("purpose") == kind.rstrip("s")]
-    if kind is not None and kind not in registry.ROOMS:
-        known = [*registry.ROOMS, "attacks", "repairs"]
-        raise UnknownName(f"unknown kind '{kind}'{registry.did_you_mean(kind, known)}")
-    return registry.entries(kind)
 
 
 def show(name: str) -> Entry:

@@ -14,9 +14,9 @@ from assay.cli import options
 @options.as_json
 def list_entries(kind: str | None, as_json: bool) -> None:
     """List methods, tests, removals, datasets, models, attacks, repairs, suites (no argument: all)."""
-    from assay import api
+    from assay.registry import entries  # assay.entries, without what the rest of the API imports
 
-    found = api.entries(kind)
+    found = entries(kind)
     if as_json:
         rows = [{"kind": e.kind, "name": e.name, "version": e.version, "summary": e.summary} for e in found]
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))

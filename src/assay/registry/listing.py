@@ -7,6 +7,7 @@ import difflib
 import functools
 import importlib.util
 import inspect
+import re
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -36,12 +37,23 @@ _DECORATORS = {
     "answer": "answers",
     "suite": "suites",
 }
+_MARKED = re.compile(rf"^@(\w+\.)*({'|'.join(_DECORATORS)})\(", re.MULTILINE)
 GROUP = "assay"
 """Entry-point group of plugins; each value is a module to read."""
+PURPOSES = ("attacks", "repairs", "controls")
+"""Changes by what they are for."""
 
 
 def entries(kind: str | None = None) -> list[Entry]:
-    """Everything that can be named, or all of one kind, by name; a name given twice is an error."""
+    """Everything that can be named, or all of one kind, by name; a name given twice is an error.
+
+    Kinds: methods, tests, removals, datasets, models, changes, answers, suites; attacks, repairs and controls are
+    changes by their purpose.
+    """
+    if kind in PURPOSES:
+        return [e for e in entries("changes") if e.facts.get("purpose") == kind.rstrip("s")]
+    if kind is not None and kind not in ROOMS:
+        raise UnknownName(f"unknown kind '{kind}'{did_you_mean(kind, [*ROOMS, *PURPOSES])}")
     found: dict[tuple[str, str], Entry] = {}
     for entry in _all_entries():
         if kind is not None and entry.kind != kind:
@@ -63,7 +75,9 @@ def _all_entries() -> tuple[Entry, ...]:
     out: list[Entry] = []
     for room in ROOMS.values():
         for path in sorted((home / room).glob("*.py")):
-            out += read_source(path.read_text(encoding="utf-8"), f"assay.{room}.{path.stem}")
+            source = path.read_text(encoding="utf-8")
+            if _MARKED.search(source):  # most files of a room declare nothing: not worth a syntax tree
+                out += read_source(source, f"assay.{room}.{path.stem}")
     for point in metadata.entry_points(group=GROUP):
         out += _plugin_entries(point)
     return tuple(out)
