@@ -196,9 +196,9 @@ def _why(
         home = " and ".join(c.test for c in better if c not in away)
         parts.append(f"{home} removes words the way the method does, which favours it (Pham 2022)")
     parts += _ground(ahead)
-    missing = sum(g.count for g in summary.gaps if g.method == method)
+    missing = sum(g.count for g in summary.gaps if g.method == method and g.example)  # else it does not apply
     if missing:
-        parts.append(f"{missing} numbers could not be computed (see the gaps)")
+        parts.append(f"{missing} number{'s' * (missing > 1)} could not be computed (see the gaps)")
     return "; ".join(parts) + "."
 
 
