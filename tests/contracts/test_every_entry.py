@@ -161,5 +161,5 @@ def test_contracts_do_not_move_global_draws() -> None:
 def test_a_method_runs_on_the_toy_through_the_engine() -> None:
     toy = Toy(WEIGHTS)
     x = toy.read(Example("1", {"text": TEXT}))
-    scores = Engine(toy).ask(bind("methods", "leave-one-out(output=logit)")(x, Target((1,))))
+    scores, _ = Engine(toy).ask(bind("methods", "leave-one-out(output=logit)")(x, Target((1,))))
     assert scores == pytest.approx(list(WEIGHTS.values()))

@@ -41,7 +41,7 @@ def explained(
 def test_a_word_that_the_language_model_is_sure_of_scores_exactly_zero() -> None:
     scores, notes = explained(Toy({"good": 3.0}), ToyLM({"good": 1.0}), "good")
     assert scores.tolist() == [0.0]
-    assert notes == {"lm": "toy-lm", "mass": 1.0}
+    assert notes == {"lm": "toy-lm", "mass": 1.0, "fills": [[["good", 1.0]]]}
 
 
 def test_two_equally_likely_words_give_the_hand_value() -> None:
@@ -55,6 +55,7 @@ def test_probabilities_of_the_fills_are_renormalised() -> None:
     scores, notes = explained(Toy({"good": 2.0, "dull": -1.0}), ToyLM({"dull": 0.3, "fine": 0.1}), "good")
     assert scores.tolist() == pytest.approx([2.3 - logodds(0.75 * sigmoid(-0.7) + 0.25 * sigmoid(0.3))])
     assert notes["mass"] == pytest.approx(0.4)
+    assert notes["fills"] == [[["dull", 0.3], ["fine", 0.1]]], "as likely as the language model says, likeliest first"
 
 
 @pytest.mark.parametrize("p", [0.05, 0.5, 0.99])

@@ -24,11 +24,22 @@ PAIR = -2.0 * 2.0 * 1.5
 @pytest.mark.parametrize("removal", ["delete", "unk", "pad", "mask", "zero"])
 @pytest.mark.parametrize("output", ["logit", "logodds"])
 def test_leave_one_out_of_a_sum_is_its_terms(explain: Any, removal: str, output: str) -> None:
-    assert explain(f"leave-one-out(removal={removal}, output={output})") == pytest.approx(WEIGHTS)
+    assert explain(f"leave-one-out(removal={removal}, output={output})")[0] == pytest.approx(WEIGHTS)
+
+
+def test_leave_one_out_says_what_the_model_answers_without_each_word() -> None:
+    """The toy adds 0.3: f(good dull) = s(0.1), f(dull) = s(-1.9), f(good) = s(2.3)."""
+    toy = Additive(weights={"good": 2.0, "dull": -2.2}, bias=(0.0, 0.3))
+    x = toy.read(Example("1", {"text": "good dull"}))
+    _, notes = Engine(toy).ask(bind("methods", "leave-one-out")(x, Target((1,))))
+    s = [1 / (1 + np.exp(-z)) for z in (0.1, 1.9, 2.3)]
+    assert notes["whole"] == {"choice": 1, "confidence": pytest.approx(s[0], abs=1e-5)}
+    assert notes["choice"] == [0, 1]
+    assert notes["confidence"] == pytest.approx(s[1:], abs=1e-5)
 
 
 def test_leave_one_out_counts_a_product_for_both_factors(explain: Any) -> None:
-    assert explain("leave-one-out", together=-2.0) == pytest.approx([0.5, 2.0 + PAIR, 1.5 + PAIR, -1.0, 0.0])
+    assert explain("leave-one-out", together=-2.0)[0] == pytest.approx([0.5, 2.0 + PAIR, 1.5 + PAIR, -1.0, 0.0])
 
 
 def test_exact_shapley_shares_a_product_equally(explain: Any) -> None:
@@ -113,7 +124,7 @@ def test_every_operator_serves_every_removal_method(method: str, removal: str) -
 def test_one_word_gets_everything(explain: Any) -> None:
     assert explain("kernel-shap", text="good")[0] == pytest.approx([2.0])
     assert explain("shapley", text="good")[0] == pytest.approx([2.0])
-    assert explain("leave-one-out", text="good") == pytest.approx([2.0])
+    assert explain("leave-one-out", text="good")[0] == pytest.approx([2.0])
 
 
 def test_lime_finds_a_sum_and_says_that_it_fits(explain: Any) -> None:
