@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
+from assay.align import words
 from assay.changes.encoded import Encoded
 from assay.changes.shown import jsd, shown, spread, tvd
 from assay.changes.train import train_attention
+from assay.data.grammar import read
 from assay.data.planted import planted
 from assay.models.attention_rnn import load
 from assay.trials.attention_models import Recipe, bench, f1
@@ -140,3 +142,16 @@ def test_more_than_two_classes_are_scored_by_the_mean_over_classes(sets):
     found = uniform_attention(three, three, three, recipe=Recipe(epochs=1), workers=1)
     choice = [r.values["base"] for r in found.records]
     assert found.base.value == pytest.approx(f1_score([e.gold for e in texts], choice, average="macro"))
+
+
+@pytest.mark.parametrize("name", ["pairs", "stories"])
+def test_a_text_attended_given_another_works_as_one_text_does(name):
+    """Premise given hypothesis, context given question: only words of the first field are attended."""
+    data = [read(f"builtin:{name}(size={n})", split=s) for s, n in (("train", 60), ("dev", 30), ("test", 30))]
+    found = uniform_attention(*data, recipe=Recipe(epochs=1), workers=1)
+    assert len(found.records) == 30
+    assert 0 <= found.base_accuracy.value <= 1
+    with bench(*data, recipe=Recipe(epochs=1), workers=1) as b:
+        (made,) = b.run([b.plain(10, attention="uniform")], "again")
+        attended = [len(words(next(iter(e.fields.values())))) for e in data[2].examples]
+        assert made.test.sizes.tolist() == attended
