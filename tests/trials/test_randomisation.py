@@ -73,7 +73,8 @@ def choice(model: TorchModel, example: Example) -> int:
 
 
 def explained(model: TorchModel, example: Example, method: str, label: int) -> np.ndarray:
-    found = Engine(model).ask(bind("methods", method)(model.read(example), Target((label,))))
+    result = Engine(model).ask(bind("methods", method)(model.read(example), Target((label,))))
+    found = result[0] if isinstance(result, tuple) else result
     return np.asarray(found if model.read(example).size == len(found) else found[model.read(example).free])
 
 
