@@ -16,13 +16,14 @@ from assay.measures.attention_correlation import (
     needed,
     pair,
     pairs,
+    scored,
     table,
     top_distance,
 )
-from assay.types import BadInput, Floats
+from assay.types import BadInput, Example, Explanation, Floats, Input, Place, Target
 
 
-def scored(words: int, seed: int, predicted: str = "yes") -> Scored:
+def text(words: int, seed: int, predicted: str = "yes") -> Scored:
     draw = np.random.default_rng(seed)
     own = draw.normal(size=words)
     noisy = {"gradient": own + draw.normal(0, 0.5, words), "leave-one-out": own + draw.normal(0, 0.5, words)}
@@ -30,7 +31,7 @@ def scored(words: int, seed: int, predicted: str = "yes") -> Scored:
 
 
 def test_tau_and_p_are_scipys_over_sizes() -> None:
-    case = scored(25, 0)
+    case = text(25, 0)
     got = pair(case, "attention", "gradient")
     wanted = kendalltau(case.scores["attention"], np.abs(case.scores["gradient"]))
     assert got.tau == pytest.approx(wanted.statistic)
@@ -74,7 +75,7 @@ def test_all_missing_is_a_row_without_a_number() -> None:
 
 def test_significance_is_mostly_length() -> None:
     """The same strength of relation: hardly ever significant in short texts, nearly always in long ones."""
-    found = pairs([scored(n, seed) for n in (6, 150) for seed in range(40)])
+    found = pairs([text(n, seed) for n in (6, 150) for seed in range(40)])
     rows = {r.length: r for r in table(found) if (r.first, r.second) == ("gradient", "leave-one-out")}
     short, long = rows["under 10"], rows["80 to 159"]
     assert short.significant < 0.4 < 0.95 < long.significant
@@ -84,7 +85,7 @@ def test_significance_is_mostly_length() -> None:
 
 
 def test_matrix_holds_every_pair_both_ways_and_differences_are_paired() -> None:
-    found = pairs([scored(20, s) for s in range(15)])
+    found = pairs([text(20, s) for s in range(15)])
     whole = matrix(table(found))
     assert len(whole) == 6
     assert whole["gradient", "leave-one-out"] == whole["leave-one-out", "gradient"]
@@ -140,3 +141,18 @@ def test_top_distance_of_short_texts_and_wrong_k() -> None:
 def test_a_hole_in_a_map_is_left_out_of_the_pair() -> None:
     a, b = np.array([1.0, np.nan, 3.0, 4.0]), np.array([1.0, 9.0, 3.0, 4.0])
     assert pair(Scored("yes", {"a": a, "b": b}), "a", "b").tau == pytest.approx(1.0)
+
+
+def test_a_text_from_its_explanations() -> None:
+    places = (Place("", 0, 0, "[CLS]"), Place("text", 0, 4), Place("text", 5, 9))
+    free = np.array([False, True, True])
+
+    def explained(name: str, method: str, values: list[float]) -> Explanation:
+        x = Input(Example(name, {"text": "good film"}), "word", places, free)
+        return Explanation(x, "m", method, Target((1,)), np.array(values), ("no", "yes"), (0.2, 0.8))
+
+    got = scored([explained("1", "attention", [0.5, 0.3, 0.2]), explained("1", "gradient", [9.0, 1.0, -2.0])])
+    assert got.predicted == "yes"
+    assert {k: v.tolist() for k, v in got.scores.items()} == {"attention": [0.3, 0.2], "gradient": [1.0, -2.0]}
+    with pytest.raises(BadInput, match="mixed with those of another text"):
+        scored([explained("1", "attention", [0.5, 0.3, 0.2]), explained("2", "gradient", [9.0, 1.0, -2.0])])

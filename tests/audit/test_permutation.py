@@ -13,7 +13,7 @@ from assay.case import applicable
 from assay.engine import Engine
 from assay.models.additive import Additive
 from assay.registry import bind
-from assay.types import OWN, BadInput, Example
+from assay.types import OWN, BadInput, Example, ProbeFailed
 
 Make = Callable[..., Any]
 
@@ -101,3 +101,19 @@ def test_short_and_long_texts_share_a_run(attending: Make) -> None:
 
 def ask_alone(model: Any, x: Any, test: Any) -> Any:
     return Engine(model, budget=1).ask(test(x, OWN))
+
+
+def test_states_that_are_not_shown_are_left_out_and_other_failures_are_told(attending: Make) -> None:
+    model = attending({"a": (2.0, 0.9), "b": (-2.0, 0.1)})
+    answer = model.answer
+
+    def failing(probes: Any) -> Any:
+        if "states" in probes[0].want:
+            raise ArithmeticError("states broke")
+        return answer(probes)
+
+    model.answer = failing
+    with pytest.raises(ProbeFailed, match="states broke"):
+        ask(model, "a b")
+    model.can = model.can - {"states"}
+    assert set(ask(model, "a b")) == {"median", "mean", "largest", "max_attention"}

@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.measures.ranking import levels, order
 from assay.stats import kendall, paired
-from assay.types import BadInput, Estimate, Floats
+from assay.types import BadInput, Estimate, Explanation, Floats
 
 ALL = "all"
 LENGTHS = (10, 20, 40, 80, 160)
@@ -67,6 +67,16 @@ class Row:
     """Texts without a tau (one side all equal, or fewer than two words): counted, never averaged in."""
     distance: float
     """Mean top-k Kendall distance."""
+
+
+def scored(explanations: Sequence[Explanation]) -> Scored:
+    """One text from its explanations by several methods: the class it is given, and the scores of its free words."""
+    first = explanations[0]
+    if any(e.x.example.id != first.x.example.id or e.words != first.words for e in explanations):
+        raise BadInput(f"explanations of example {first.x.example.id} are mixed with those of another text")
+    best = int(np.argmax(first.probabilities)) if first.probabilities else 0
+    predicted = first.labels[best] if best < len(first.labels) else str(best)
+    return Scored(predicted, {e.method: e.scores for e in explanations})
 
 
 def pair(case: Scored, first: str, second: str, *, top: int = 10, absolute: bool = True) -> Pair:

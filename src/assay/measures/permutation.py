@@ -10,7 +10,7 @@ import numpy as np
 from assay.ask import rng
 from assay.measures.attention_probes import How, look, moved, under, where
 from assay.registry import test
-from assay.types import Asking, BadInput, Edit, Input, Probe, ProbeFailed, Reading, Seed, Target
+from assay.types import Asking, BadInput, CannotDo, Edit, Input, Probe, ProbeFailed, Reading, Seed, Target
 
 SEED = Seed(0)
 
@@ -62,6 +62,8 @@ def _conicity(x: Input, how: How) -> Generator[Any, Any, dict[str, float]]:
     """Nothing, for a model that does not show its states."""
     try:
         reading: Reading = yield Probe(x, Edit.none(x), frozenset({"states"}), how=how)
-    except ProbeFailed:
-        return {}
+    except ProbeFailed as failure:
+        if isinstance(failure.__cause__, CannotDo):
+            return {}
+        raise
     return {"conicity": float(reading["conicity"][0])}
