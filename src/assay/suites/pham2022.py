@@ -32,7 +32,7 @@ PARTS: Mapping[str, Callable[[Stage], Part]] = {
 }
 """Parts by name; what they show: T1 T1b A1 | F1 A17 | A3 | T4 | T3 A2 | A4 | A5 | T2 F4 | A6."""
 SMALL_LIMIT, LIMIT, LONG_LIMIT = 40, 300, 30
-SMALL_ROWS, ROWS = 600, 6000
+SMALL_ROWS, ROWS = 300, 6000
 
 
 @suite(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from assay import resolve, stats
 from assay.exhibit import Entry, Figure, Series, Table, claim
@@ -26,7 +25,7 @@ def retrained(stage: Stage, lime: bool = False) -> Part:
     rows = lime_rows(stage) if lime else loo_rows(stage)
     found = {kind: curves(records(stage, rows, operator, lime), rows) for kind, operator in operators(stage).items()}
     tables = tuple(_table(kind, found[kind], rows, lime) for kind in found)
-    control = () if lime else (_control_table(found["delete"], rows),)
+    control = (_control_table(found["delete"], rows),) if controlled(stage, lime) else ()
     figures = tuple(_figure(kind, found[kind], rows) for kind in found)
     findings = _lime_findings(found) if lime else _findings(found)
     told = {"ROAR": f"{stage.roar_rows} training rows, classifier {CLASSIFIER}, {stage.seeds} seeds"}
@@ -59,8 +58,13 @@ def datasets(stage: Stage, lime: bool = False) -> tuple[Dataset, Dataset]:
     rows = stage.roar_rows // 3 if lime else stage.roar_rows
     train = resolve.distinct(resolve.data(trained_on(stage.data), split="train")).sample(rows)
     train = resolve.matched(train, stage.cast.model)
-    dev = stage.whole if not stage.data.startswith("builtin") else stage.whole.sample(stage.roar_rows)
-    return train, replace(dev, examples=tuple(dev.examples))
+    small = stage.data.startswith("builtin")
+    return train, stage.whole.sample(stage.roar_rows if small else None)
+
+
+def controlled(stage: Stage, lime: bool) -> bool:
+    """Is the costly control of the places run too? Not for LIME and not on built-in data."""
+    return not lime and not stage.data.startswith("builtin")
 
 
 def records(stage: Stage, rows: Mapping[str, str], operator: str, lime: bool) -> list[Record]:
@@ -71,11 +75,13 @@ def records(stage: Stage, rows: Mapping[str, str], operator: str, lime: bool) ->
     folder = stage.lab.place("roar-lime" if lime else "roar", asked)
     content = content_key(sorted(e.content for d in (train, dev) for e in d.examples))
 
+    control = operator == "delete" and controlled(stage, lime)
+
     def make() -> list[dict[str, object]]:
         made = roar(
             stage.cast.model, train, dev, names, removal=operator, rates=RATES, seeds=SEEDS[: stage.seeds],
-            classifier=CLASSIFIER, control=not lime and operator == "delete", seed=stage.lab.seed, out=folder,
-            workers=stage.lab.workers, progress=lambda what, share: stage.lab.tell(f"roar: {what}", share),
+            classifier=CLASSIFIER, control=control, seed=stage.lab.seed, out=folder, workers=stage.lab.workers,
+            progress=lambda what, share: stage.lab.tell(f"roar: {what}", share),
         )  # fmt: skip
         return [{"test": r.test, "method": r.method, "replicate": r.replicate, "reason": r.reason,
                  "values": dict(r.values or {}), "detail": dict(r.detail or {})} for r in made]  # fmt: skip
