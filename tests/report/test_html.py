@@ -95,7 +95,7 @@ def test_every_text_comes_back_from_the_page_as_it_was(read, summary):
     found = {e["id"]: e for e in embedded(read)["examples"]}
     assert len(found) == len(summary.examples)
     for e in summary.examples:
-        ((_, pieces),) = found[e.id]["fields"]
+        ((_, pieces, _unread),) = found[e.id]["fields"]
         assert "".join(pieces) == e.fields["text"]
         assert pieces[1::2] == list(e.words)
 

@@ -13,7 +13,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from assay.report.browser import disagreement, pack_scores
+from assay.report.browser import disagreement
+from assay.report.packing import pack_scores
 from assay.report.json import to_json
 from assay.report.markdown import markdown
 from assay.report.notebook import fragment

@@ -1,65 +1,60 @@
-"""Knows how examples travel inside the page: compact JSON that no text can break out of."""
+"""Knows which examples a page carries: all that fit a budget of bytes, their views as far as there is room left."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import floor, isfinite, log10
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from assay.heat import largest
 from assay.report.figures import significant
+from assay.report.packing import pack_scores, reading_order, safe_json
+from assay.report.views import pack_views
 from assay.summary import CONTROL, ExampleView, Summary
 
 BUDGET = 4_200_000
 """Bytes of example data that a page may carry; what does not fit is said on the page."""
-_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-_LONE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """Example data as text that is safe inside a script element, and how many examples it holds."""
+    """Example data as text that is safe inside a script element; how many examples it holds, how many with views."""
 
     text: str
     shown: int
     total: int
+    detailed: int
 
 
 def embed(summary: Summary, *, text: bool = True, budget: int = BUDGET) -> Embedded:
-    """The first examples that fit the budget (they come in hashed order: a fair sample)."""
-    parts: list[str] = []
-    left = budget
-    for e in summary.examples:
-        part = safe_json(pack(e, summary.methods, text=text))
-        left -= len(part.encode("utf-8", "replace")) + 1
-        if left < 0:
+    """The first examples that fit the budget (they come in hashed order: a fair sample), then their views."""
+    parts, left = _fitting((safe_json(pack(e, summary.methods, text=text)) for e in summary.examples), budget)
+    held = summary.examples[: len(parts)] if text else ()
+    views, _ = _fitting((safe_json(pack_views(e, summary.methods)) for e in held), left - 9 * len(parts))
+    for i, view in enumerate(views):
+        parts[i] = f'{parts[i][:-1]},"views":{view}}}'
+    told = {"methods": summary.methods, "tests": _directions(summary), "text": text, "detailed": len(views)}
+    body = f'{safe_json(told)[:-1]},"examples":[{",".join(parts)}]}}'
+    return Embedded(body, len(parts), len(summary.examples), len(views) if text else len(parts))
+
+
+def _fitting(parts: Iterable[str], budget: int) -> tuple[list[str], int]:
+    """The first parts that fit, and what is left of the budget."""
+    out: list[str] = []
+    for part in parts:
+        size = len(part.encode("utf-8", "replace")) + 1
+        if size > budget:
             break
-        parts.append(part)
-    head = safe_json({"methods": summary.methods, "tests": _directions(summary), "text": text})
-    body = f'{head[:-1]},"examples":[{",".join(parts)}]}}'
-    return Embedded(body, len(parts), len(summary.examples))
+        budget -= size
+        out.append(part)
+    return out, budget
 
 
 def _directions(summary: Summary) -> dict[str, str]:
     declared: Mapping[str, Any] = summary.meta.get("tests") or {}
     return {t: str((declared.get(t) or {}).get("better") or "") for t in summary.tests}
-
-
-def safe_json(value: Any) -> str:
-    """JSON in which ``<``, ``>``, ``&``, line separators and lone surrogates are escaped; NaN must not occur.
-
-    >>> safe_json("</script>")
-    '"\\\\u003c/script\\\\u003e"'
-    """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for sign, escaped in _UNSAFE.items():
-        text = text.replace(sign, escaped)
-    return _LONE.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
 
 
 def pack(e: ExampleView, methods: Sequence[str], *, text: bool = True) -> dict[str, Any]:
@@ -72,7 +67,7 @@ def pack(e: ExampleView, methods: Sequence[str], *, text: bool = True) -> dict[s
         "predicted": e.predicted,
         "target": e.target,
         "confidence": significant(e.confidence) if isfinite(e.confidence) else None,
-        "fields": fields(e) if text else [["", ["", *(s for i in range(len(e.words)) for s in (str(i + 1), " "))]]],
+        "fields": fields(e) if text else [["", ["", *(s for i in range(len(e.words)) for s in (str(i + 1), " "))], ""]],
         "scores": [pack_scores([e.scores[m][i] for i in order]) if m in e.scores else None for m in methods],
         "evidence": [i for i, is_marked in enumerate(marked) if is_marked],
         "values": {m: {t: significant(v) for t, v in of.items() if isfinite(v)} for m, of in e.values.items()},
@@ -81,14 +76,11 @@ def pack(e: ExampleView, methods: Sequence[str], *, text: bool = True) -> dict[s
     }
 
 
-def reading_order(e: ExampleView) -> list[int]:
-    """Words field after field: the order in which the page meets them."""
-    names = list(e.fields)
-    return sorted(range(len(e.words)), key=lambda i: (names.index(e.places[i][0]), e.places[i][1]))
-
-
 def fields(e: ExampleView) -> list[list[Any]]:
-    """[name, [before, word, between, word, ..., after]] per field: every second piece is a scored word."""
+    """[name, [before, word, between, word, ..., after], what the model did not read] per field.
+
+    Every second piece is a scored word.
+    """
     out: list[list[Any]] = []
     for name, whole in e.fields.items():
         pieces, at = [], 0
@@ -97,19 +89,10 @@ def fields(e: ExampleView) -> list[list[Any]]:
             if field == name:
                 pieces += [whole[at:start] if start > at else "", e.words[i]]
                 at = max(at, end)
-        out.append([name, [*pieces, whole[at:]]])
+        end = max(at, e.ends.get(name, len(whole)))
+        end = end if whole[end:].strip() else len(whole)
+        out.append([name, [*pieces, whole[at:end]], whole[end:]])
     return out
-
-
-def pack_scores(scores: Sequence[float]) -> list[int | None]:
-    """[exponent, whole numbers ...]: score = number * 10 ** exponent, four digits for the map's largest score.
-
-    >>> pack_scores([0.12345, -0.5, float("nan"), 0.0])
-    [-4, 1234, -5000, None, 0]
-    """
-    top = largest(scores)
-    exponent = floor(log10(top)) - 3 if top > 0 else 0
-    return [exponent, *(round(s * 10.0**-exponent) if isfinite(s) else None for s in scores)]
 
 
 def disagreement(e: ExampleView) -> float | None:

@@ -1,11 +1,11 @@
 // Knows the example browser: filter, order, list and one example with the maps of all methods.
 const data = JSON.parse(byId("data").textContent);
 const STEP = 100;
-const view = { found: [], at: 0, listed: STEP, numbers: false, shared: false, off: new Set() };
+const view = { found: [], at: 0, listed: STEP, numbers: false, shared: false, off: new Set(), shut: new Set() };
 
 data.examples.forEach((e, i) => {
   e.index = i;
-  e.text = e.fields.map(([, pieces]) => pieces.join("")).join(" ");
+  e.text = e.fields.map(([, pieces, unread]) => pieces.join("") + unread).join(" ");
   e.plain = `${e.id} ${data.text ? e.text : ""}`.toLowerCase();
   e.wrong = e.gold !== "" && e.gold !== e.predicted;
 });
@@ -108,7 +108,6 @@ function headOf(e) {
   if (e.gold !== "") tell(e.wrong ? `✗ wrong: gold ${e.gold}` : `✓ right: gold ${e.gold}`, e.wrong ? "wrong" : "");
   if (e.target !== e.predicted) tell(`explained: ${e.target}`);
   if (e.disagreement !== null) tell(`disagreement ${e.disagreement.toFixed(2)}`);
-  if (e.cut) tell(`cut: ${e.cut}`);
   const steps = make("p", "steps");
   steps.append(step("←", -1), make("span", "quiet", `${view.at + 1} / ${view.found.length}`), step("→", 1));
   head.append(name, steps, facts);
@@ -154,29 +153,22 @@ function mapsOf(e) {
 function numbersOf(e) {
   const tests = Object.keys(data.tests).filter((t) => Object.values(e.values).some((of) => t in of));
   if (!tests.length) return "";
-  const arrow = { higher: " ↑", lower: " ↓" };
   const table = make("table");
   const head = table.createTHead().insertRow();
-  head.append(make("th", "", "method"), ...tests.map((t) => make("th", "num", t + (arrow[data.tests[t]] ?? ""))));
+  head.append(make("th", "", "method"), ...tests.map((t) => make("th", "num", t + arrowOf(t))));
   const body = table.createTBody();
   data.methods.filter((m) => e.values[m]).forEach((m) => {
     const cell = (t) => make("td", "num", t in e.values[m] ? e.values[m][t].toPrecision(3) : "–");
     body.insertRow().append(make("th", "", m), ...tests.map(cell));
   });
-  const scroll = make("div", "scroll");
-  scroll.append(table);
-  const details = make("details", "more");
-  details.append(make("summary", "", "Numbers of this example"), scroll);
-  return details;
+  return fold("numbers", "Numbers of this example", scrolling(table, "Numbers of this example"));
 }
 
 function draw() {
   const e = view.found[view.at];
   const place = byId("detail");
   if (!e) return place.replaceChildren(make("p", "notice", "No example fits this filter."));
-  const open = place.querySelector("details")?.open;
-  place.replaceChildren(headOf(e), legend(), controls(), mapsOf(e), numbersOf(e));
-  if (open && place.querySelector("details")) place.querySelector("details").open = true;
+  place.replaceChildren(headOf(e), cutOf(e), legend(), controls(), mapsOf(e), ...viewsOf(e), numbersOf(e));
 }
 
 function onKey(event) {

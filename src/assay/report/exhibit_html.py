@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
 from math import isfinite
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from assay import heat
 from assay.exhibit import Entry, Exhibit, Figure, Heatmap, Table
 from assay.report import exhibit_text as text
-from assay.report.browser import safe_json
 from assay.report.exhibit_index import Facet, claims, facets, label
 from assay.report.figures import count, significant
-from assay.report.html import policy
+from assay.report.packing import safe_json
+from assay.report.page import Page
 from assay.report.provenance import plain
 from assay.report.svg import draw
 from assay.types import BadInput, Estimate
 
-SCRIPTS = ("page.js", "tables.js", "exhibit.js")
-"""One scope, in this order: a later file may call an earlier one."""
 SHADES = 20
 """Steps of a heatmap's colour: the page allows no style of its own on a word."""
+PAGE = Page(
+    "exhibit.html.j2",
+    ("report.css", "charts.css", "exhibit.css"),
+    ("page.js", "tables.js", "exhibit.js"),
+    "".join(f".q{i}{{--s:{i / SHADES}}}" for i in range(SHADES + 1)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +46,16 @@ def render(exhibits: Sequence[Exhibit], *, command: str = "") -> str:
     """One self-contained page; several exhibits get an index that opens each. ``command`` is what made them."""
     if not exhibits:
         raise BadInput("exhibits: none were given, so there is nothing to show; run an experiment first")
-    style, script = _style(), _script()
     found = facets(exhibits)
     views = [_view(i, e, found) for i, e in enumerate(exhibits)]
     data = {uid: _data(figure) for v in views for uid, figure, _ in v.charts}
-    page = _template().render(
+    return PAGE.render(
         views=views,
         one=len(views) == 1,
         facets=found,
         claims=claims([(v.label, v.exhibit) for v in views]),
         command=command,
         json=Markup(safe_json(data)),
-        style=Markup(style),
-        script=Markup(script),
-        policy=policy(style, script),
         holds=text.HOLDS,
         text=text,
         plain=plain,
@@ -67,7 +64,6 @@ def render(exhibits: Sequence[Exhibit], *, command: str = "") -> str:
         hint=hint,
         words=words,
     )
-    return page.encode("utf-8", "replace").decode("utf-8")
 
 
 def _view(i: int, exhibit: Exhibit, found: Sequence[Facet]) -> View:
@@ -131,29 +127,3 @@ def _shaded(score: float, top: float) -> tuple[str, str]:
     step = round(SHADES * heat.shade(score, top))
     side = "supports" if score > 0 else "opposes"
     return (f"w {side} q{step}" if step else "w"), f"{score:+.3g}".replace("-", "−")
-
-
-# ---------------------------------------------------------------------------------------------------- page
-
-
-def _read(name: str) -> str:
-    return (resources.files("assay.report") / name).read_text(encoding="utf-8").replace("\r\n", "\n")
-
-
-@functools.cache
-def _style() -> str:
-    """The report's style sheet, what experiments add, the two colours of every heatmap and its steps."""
-    hot, cold = (" ".join(map(str, c)) for c in (heat.SUPPORTS, heat.OPPOSES))
-    steps = "".join(f".q{i}{{--s:{i / SHADES}}}" for i in range(SHADES + 1))
-    return f":root{{--hot:{hot};--cold:{cold}}}\n{_read('report.css')}{_read('exhibit.css')}{steps}\n"
-
-
-@functools.cache
-def _script() -> str:
-    return '(() => {\n"use strict";\n' + "\n".join(map(_read, SCRIPTS)) + "})();\n"
-
-
-@functools.cache
-def _template() -> Template:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(_read("exhibit.html.j2"))

@@ -21,22 +21,26 @@ function word(text, score, top, marked, numbers) {
   return span;
 }
 
-// pieces = [before, word, between, word, ..., after]; scores run on over all fields.
-function heatmap(fields, scores, top, evidence, numbers) {
+// pieces = [before, word, between, word, ..., after]; words run on over all fields; ``show(text, index)`` makes one.
+function texts(fields, show) {
   const block = make("div", "map");
   let at = 0;
-  for (const [name, pieces] of fields) {
+  for (const [name, pieces, unread] of fields) {
     const line = make("p", "field");
     line.dir = "auto";
     if (fields.length > 1) line.append(make("span", "field-name", name));
     pieces.forEach((piece, i) => {
       if (i % 2 === 0) line.append(piece);
       else {
-        line.append(word(piece, scores[at], top, evidence.has(at), numbers));
+        line.append(show(piece, at));
         at += 1;
       }
     });
+    if (unread) line.append(make("span", "quiet", " ✂"));
     block.append(line);
   }
   return block;
 }
+
+const heatmap = (fields, scores, top, evidence, numbers) =>
+  texts(fields, (text, i) => word(text, scores[i], top, evidence.has(i), numbers));

@@ -26,6 +26,12 @@ def size(summary: Summary) -> int:
     return int(summary.meta.get("n") or len(summary.examples))
 
 
+def cut(summary: Summary) -> str:
+    """How many examples the model could not read to their end, '' when it read all."""
+    count = sum(bool(e.cut) for e in summary.examples)
+    return f"{count:,} of {len(summary.examples):,} examples were cut: the model takes no more" if count else ""
+
+
 def date(summary: Summary) -> str:
     """The day and time the run started, '' when it did not say."""
     return (
