@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 
 import pytest
 
@@ -99,6 +100,41 @@ def test_errors_are_one_clear_line(args, message, tmp_path):
     assert done.stderr.startswith("assay: ")
     assert len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.stderr
+
+
+def test_a_page_that_cannot_be_written_is_one_clear_line(demo, tmp_path):
+    nowhere = tmp_path / "no" / "page.html"
+    explained = assay("explain", "good", "--model", "builtin:additive", "--method", "random", "--html", nowhere)
+    for done in (explained, assay("report", demo[0], "--out", nowhere)):
+        assert done.returncode == 1
+        assert done.stderr.splitlines() == [
+            f"assay: cannot write {nowhere}: No such file or directory; name a file in a folder you may write to"
+        ]
+
+
+PLAN = """
+seed = 5
+[data.few]
+read = "builtin:planted"
+limit = 2
+[model.toy]
+load = "builtin:additive"
+[cases.one]
+model = "toy"
+data = "few"
+methods = ["random"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("flags", "limit", "seed"), [([], 2, 5), (["--seed", "0"], 2, 0), (["--limit", "3", "--seed", "7"], 3, 7)]
+)
+def test_flags_of_run_replace_what_the_plan_says_and_only_then(tmp_path, flags, limit, seed):
+    (tmp_path / "plan.toml").write_text(PLAN)
+    done = assay("run", tmp_path / "plan.toml", "--out", tmp_path / "r", "--quiet", *flags)
+    assert done.returncode == 0, done.stderr
+    made = tomllib.loads((tmp_path / "r" / "plan.toml").read_text())
+    assert (made["data"]["few"]["limit"], made["seed"]) == (limit, seed)
 
 
 def test_control_c_says_what_is_safe_and_resumes(tmp_path):

@@ -50,15 +50,21 @@ def audit(model: str, data: str, methods: str | None, tests: str | None, target:
 
 @click.command()
 @click.argument("plan", type=click.Path(dir_okay=False))
-@options.long_running
-def run(plan: str, seed: int, out: str | None, as_json: bool, quiet: bool, device: str, dtype: str, dry_run: bool,
-        trust_remote_code: bool) -> None:  # fmt: skip
-    """Run a PLAN file (TOML); `--seed` other than 0 replaces the plan's."""
+@click.option("--limit", type=click.IntRange(min=1), help="At most this many examples, instead of what the plan says.")
+@click.option("--seed", type=int, help="Instead of the plan's.")
+@options.running
+def run(plan: str, limit: int | None, seed: int | None, out: str | None, as_json: bool, quiet: bool, device: str,
+        dtype: str, dry_run: bool, trust_remote_code: bool) -> None:  # fmt: skip
+    """Run a PLAN file (TOML); --limit and --seed replace the plan's own."""
     from assay import api
     from assay.driver import Where
 
     read = api.read_plan(plan)
-    read = replace(read, seed=seed) if seed else read
+    read = replace(
+        read,
+        seed=read.seed if seed is None else seed,
+        data=read.data if limit is None else tuple(replace(node, limit=limit) for node in read.data),
+    )
     folder = out or f"runs/{Path(plan).stem}"
     _execute(read, folder, Where(device, dtype, trust_remote_code=trust_remote_code), as_json, quiet, dry_run)
 

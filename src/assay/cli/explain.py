@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import click
 
-from assay.cli import options
+from assay.cli import files, options
 from assay.types import BadInput
 
 
@@ -31,7 +30,7 @@ def explain(texts: tuple[str, ...], model: str, methods: str, target: str, unit:
                         seed=seed, device=device, dtype=dtype)  # fmt: skip
     if html_path:
         page = f'<!doctype html><meta charset="utf-8"><title>assay explain</title>{found._repr_html_()}'
-        Path(html_path).write_text(page, encoding="utf-8")
+        files.write(html_path, page)
     if as_json:
         click.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=1))
         return

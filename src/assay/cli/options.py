@@ -60,8 +60,7 @@ reading = together(
     click.option("--labels", help="Label names in the model's order, with commas between."),
 )
 
-long_running = together(
-    seed,
+running = together(
     click.option("--out", type=click.Path(file_okay=False), help="Folder of the run; an unfinished run in it resumes."),
     as_json,
     quiet,
@@ -70,6 +69,8 @@ long_running = together(
     click.option("--dry-run", is_flag=True, help="Say what it would cost (probes, tokens, minutes) and stop."),
     trust,
 )
+"""Where and how a run goes; what a plan file does not say."""
+long_running = together(seed, running)
 
 
 def mapping(pairs: tuple[str, ...]) -> dict[str, str]:

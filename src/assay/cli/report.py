@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from assay.cli import files
+
 
 @click.command()
 @click.argument("run", type=click.Path(file_okay=False))
@@ -26,5 +28,5 @@ def report(run: str, kind: str, out: str | None, cases: str | None, no_text: boo
         click.echo(json.dumps(done.to_json(), ensure_ascii=False, indent=1))
     else:
         path = Path(out) if out else Path(run) / "report.html"
-        path.write_text(done.to_html(text=not no_text), encoding="utf-8")
+        files.write(path, done.to_html(text=not no_text))
         click.echo(f"report: {path}")
