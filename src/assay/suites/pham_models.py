@@ -17,10 +17,13 @@ HELD = 500
 """Training rows on which the epoch to keep is chosen: the evaluated examples have no part in training."""
 TRAIN_ON = {"esnli": "snli"}
 """Data sets that come without a training split -> whose training split fits them."""
-MINILM = "minilm"
+MINILM, SCRATCH = "minilm", "scratch"
 ROWS = 14_000
 EPOCHS = 2
-SCRATCH = "scratch"
+TOLD = {
+    MINILM: f"MiniLM trained to fill gaps in {ROWS} texts of the data",
+    SCRATCH: f"a small BERT trained from scratch on up to {ROWS} texts of the data",
+}
 SMALLER: dict[str, Any] = {"layers": 1, "width": 64, "epochs": 8}
 """The second language model of built-in data must not be the first one once more."""
 
@@ -44,11 +47,12 @@ def cast(lab: Lab, data: str, model: str, lm: str, second: str) -> Cast:
     small = data.startswith("builtin")
     ref = model or (data if small else str(classifier(lab, data)))
     first = lm or ("builtin:mlm" if small else str(language_model(lab, data, MINILM)))
-    other = second or str(language_model(lab, data, SCRATCH))
+    kind = MINILM if lm and not small else SCRATCH  # where one is given, MiniLM is free to be the other
+    other = second or str(language_model(lab, data, kind))
     told = {
-        "classifier": model or (ref if small else f"MiniLM fine-tuned on {ROWS} rows of {trained_on(data)}"),
-        "language model": Path(lm).name if lm else ("builtin:mlm" if small else "MiniLM trained to fill gaps"),
-        "second language model": Path(second).name if second else "a small one trained from scratch on the same texts",
+        "classifier": Path(model).name or (ref if small else f"MiniLM fine-tuned on {ROWS} rows of {trained_on(data)}"),
+        "language model": Path(lm).name or ("builtin:mlm" if small else TOLD[MINILM]),
+        "second language model": Path(second).name or TOLD[kind],
     }
     return Cast(resolve.model(ref, device=lab.device, dtype=lab.dtype), first, other, told)
 
