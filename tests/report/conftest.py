@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.summary import Cell, ExampleView, Gap, Summary
+from assay.summary import Cell, Curve, ExampleView, Gap, Said, Summary
 from assay.types import Cost, Estimate
 from assay.verdict import judge
 
 CHROMIUM = Path("/usr/bin/chromium")
 METHODS = ("random", "attention", "gradient", "integrated-gradients", "leave-one-out(removal=mask)", "lime")
+REMOVER = "leave-one-out(removal=mask)"
 HOSTILE = (
     "<script>alert(1)</script> </script><img src=x onerror=alert(1)> & &lt; plain",
     "quotes \" ' ` {{ 7*7 }} ${7*7} --> <!-- ]]> \\ \u2028 \u2029 end",
@@ -75,7 +76,15 @@ def view(name, text, predicted="positive", gold="positive", confidence=0.97, rng
     values = {m: {"deletion": 0.5 - 0.3 * a, "comprehensiveness": 0.1 + 0.4 * a} for m, a in mix.items()}
     fields = {"text": text}
     told = (gold, predicted, predicted, confidence)
-    return ExampleView(name, fields, *told, words, tuple(places), scores, evidence, values)
+    rest = {"positive": "negative", "negative": "positive"}[predicted]
+    gone = tuple(Said(rest, 0.6) if w in marked else Said(predicted, confidence) for w in words)
+    fills = tuple(((w.lower(), 0.61), ("<b>", 0.2), ("film", 0.003)) for w in words)
+    at = tuple(np.linspace(0, 1, len(words) + 1).tolist())
+    curves = {m: Curve(at, tuple((confidence * (1 - np.array(at) ** (1.5 - a))).tolist())) for m, a in mix.items()}
+    return ExampleView(
+        name, fields, *told, words, tuple(places), scores, evidence, values, "", {}, Said(predicted, confidence),
+        {REMOVER: gone}, {"lime": fills}, {"deletion": curves},
+    )  # fmt: skip
 
 
 def review(i, rng):
@@ -128,7 +137,7 @@ def meta():
         "methods": {m: {"family": f, "summary": f"What {m} computes.", "paper": "Author 2020", "key": f"{m}@1",
                         "removal": "mask" if "mask" in m else None} for m, f in zip(METHODS, families, strict=True)},
         "tests": {t: {**dict(zip(keys, f, strict=True)), "of": "explanation", "paper": "Author 2020"}
-                  for t, f in FACTS.items()},
+                  for t, f in FACTS.items()} | {"fill-quality": {"of": "input", "asks": "fills", "headline": "match"}},
         "versions": {"assay": "0.1.0", "python": "3.11.2", "torch": "2.13.0"},
         "started": "2026-11-15T20:15:00+00:00",
     }  # fmt: skip
@@ -152,7 +161,13 @@ def build(n=60, hostile=True):
         tuple(examples),
         {m: Cost(200 * 10**i, 150 * 10**i, 3000 * 10**i, 0.02 * 10**i) for i, m in enumerate(METHODS)},
         Estimate(0.91, 0.86, 0.94, 0.95, 200, 0, "Wilson"),
+        fill_quality(0.41, 0.83),
     )
+
+
+def fill_quality(match, mass):
+    found = {"match": match, "mass": mass}
+    return tuple(Cell("", "fill-quality", name, estimate(v), name == "match") for name, v in found.items())
 
 
 @pytest.fixture(scope="session")

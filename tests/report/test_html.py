@@ -112,7 +112,7 @@ def test_hostile_names_are_escaped_everywhere(summary, verdicts):
     bad = "<svg onload=alert(1)>\"'&"
     meta = {**summary.meta, "model": bad, "command": bad, "versions": {bad: bad}, bad: bad}
     read = Reader(render(replace(summary, meta=meta), [replace(v, headline=bad, next=bad) for v in verdicts]))
-    assert "svg" not in read.tags
+    assert not [a for a in read.attributes if a[1].startswith("on")]
     assert bad in "".join(read.text)
 
 
@@ -141,7 +141,11 @@ def test_no_text_leaves_every_word_of_the_data_out(summary, verdicts):
     words = tuple(f"quokka{i}" for i in range(len(first.words)))
     text = " ".join(words)
     places = tuple(("text", text.index(w), text.index(w) + len(w)) for w in words)
-    secret = replace(first, fields={"text": text}, words=words, places=places, cut=text)
+    fills = {"lime": tuple(((f"quokka-fill{i}", 0.5),) for i in range(len(words)))}
+    secret = replace(
+        first, fields={"text": text}, words=words, places=places, cut=text, ends={"text": 3}, fills=fills,
+        uncompared="quokka reason",
+    )  # fmt: skip
     told = replace(summary, examples=(secret,) * 3)
     assert "quokka1" in render(told, verdicts)
     assert "quokka" not in render(told, verdicts, text=False)

@@ -14,10 +14,10 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from assay.report.browser import disagreement
-from assay.report.packing import pack_scores
 from assay.report.json import to_json
 from assay.report.markdown import markdown
 from assay.report.notebook import fragment
+from assay.report.packing import pack_scores
 from assay.report.provenance import command
 from assay.report.terminal import audit_table, heatmaps, verdict_lines
 from assay.report.words import top_words

@@ -1,6 +1,6 @@
 // Knows the curves of one example as small multiples: a row per method, a column per test, the other methods behind.
 const SVG = "http://www.w3.org/2000/svg";
-const [WIDE, HIGH, LEFT, BELOW] = [190, 84, 22, 12];
+const [WIDE, HIGH, LEFT, BELOW] = [170, 80, 24, 13];
 
 function svg(tag, attributes, text) {
   const element = document.createElementNS(SVG, tag);
@@ -32,7 +32,7 @@ function small(x, curves, m, said) {
   const down = (y) => 5 + ((high - y) / (high - low)) * (HIGH - BELOW - 8);
   const place = (at, y) => `${across(at).toFixed(1)} ${down(y).toFixed(1)}`;
   const picture = svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, class: "small", role: "img", "aria-label": said });
-  for (const level of new Set([low, 0, high])) {
+  for (const level of new Set(down(low) - down(0) > 9 ? [low, 0, high] : [0, high])) {
     picture.append(svg("path", { d: `M${LEFT} ${down(level).toFixed(1)}H${WIDE - 4}`, class: level === 0 ? "rule zero" : "rule" }));
     picture.append(svg("text", { x: LEFT - 4, y: (down(level) + 3).toFixed(1), "text-anchor": "end" }, Number(level.toPrecision(2))));
   }
@@ -57,8 +57,8 @@ function curveCell(e, method, m, [test, x, curves]) {
   const value = e.values[method]?.[test];
   const [first, last_] = [curves[m][0], curves[m][x.length - 1]];
   const said = `${test} by ${method}: ${signed(first)} to ${signed(last_)}${value === undefined ? "" : `, in all ${value.toPrecision(3)}`}`;
-  cell.append(small(x, curves, m, said));
   if (value !== undefined) cell.append(make("span", "curve-value", value.toPrecision(3)));
+  cell.append(small(x, curves, m, said));
   return cell;
 }
 

@@ -1,7 +1,7 @@
 // Knows the example browser: filter, order, list and one example with the maps of all methods.
 const data = JSON.parse(byId("data").textContent);
 const STEP = 100;
-const view = { found: [], at: 0, listed: STEP, numbers: false, shared: false, off: new Set(), shut: new Set() };
+const view = { found: [], at: 0, listed: STEP, numbers: false, shared: false, off: new Set(), shut: new Set(["numbers"]) };
 
 data.examples.forEach((e, i) => {
   e.index = i;

@@ -9,10 +9,9 @@ from markupsafe import Markup
 from assay.grid import grid_of, home_advantage
 from assay.report import browser, grid, inputs, provenance, tables
 from assay.report.answer import answer, ranked
-from assay.report.curves import mean_curves
+from assay.report.curves import mean_curves, picture
 from assay.report.figures import DIRECTIONS, LEVELS, count, facts, interval, number
 from assay.report.page import Page
-from assay.report.svg import draw
 from assay.report.words import top_words
 from assay.summary import Summary
 from assay.verdict import Verdict
@@ -35,7 +34,7 @@ def render(summary: Summary, verdicts: Sequence[Verdict], *, text: bool = True) 
         ranked=ranked(verdicts),
         answer=answer(verdicts),
         main=[t for t in (tables.scores(summary), tables.plausibility(summary)) if t.rows],
-        charts=[(f, Markup(draw(f, f"curve-{i}"))) for i, f in enumerate(mean_curves(summary))],
+        curves=[(m.test, {name: Markup(picture(m, name)) for name in m.of}) for m in mean_curves(summary)],
         inputs=inputs.tables(summary),
         warnings=inputs.warnings(summary),
         grids=grid.tables(found),

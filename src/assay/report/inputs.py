@@ -17,7 +17,7 @@ MEANING: Mapping[str, str] = {
     "match_evidence": "the same, of the words that people marked",
     "mass": "of the probability lies on the ten likeliest fills",
     "probability": "mean probability of a likeliest fill that is the word itself",
-    "one_piece": "of the words are one piece of the vocabulary: no other can be put back",
+    "one_piece": "of the words are one piece of the vocabulary: only these can be put back",
     "seen": "of the words does the language model see",
 }
 
@@ -40,14 +40,16 @@ def _asks(summary: Summary, cell: Cell) -> str:
 
 
 def _table(name: str, title: str, cells: list[Cell], note: str) -> Table:
-    known = any(c.value in MEANING for c in cells)
-    columns = (Column("test"), Column("value"), Column("mean", numeric=True), *([Column("of what")] if known else []))
-    ranked = sorted(cells, key=lambda c: (c.test, not c.headline))
-    rows = tuple(
-        (Entry(c.test), Entry(c.value), of_estimate(c.estimate), *([Entry(MEANING.get(c.value, ""))] if known else []))
-        for c in ranked
-    )
-    return Table(name, title, columns, rows, note)
+    """One row per value; the test is named where there are several, the meaning where it is known."""
+    several, known = len({c.test for c in cells}) > 1, any(c.value in MEANING for c in cells)
+    heads = [*(["test"] if several else []), "value", "mean", *(["of what"] if known else [])]
+    order = list(MEANING)
+    ranked = sorted(cells, key=lambda c: (c.test, order.index(c.value) if c.value in order else -c.headline))
+    rows = []
+    for c in ranked:
+        entries = {"test": Entry(c.test), "value": Entry(c.value), "mean": of_estimate(c.estimate)}
+        rows.append(tuple((entries | {"of what": Entry(MEANING.get(c.value, ""))})[h] for h in heads))
+    return Table(name, title, tuple(Column(h, numeric=h == "mean") for h in heads), tuple(rows), note)
 
 
 def warnings(summary: Summary) -> list[str]:
@@ -70,8 +72,8 @@ def _weak(summary: Summary, test: str, users: list[str]) -> str:
     low = {name: found[name] for name, least in WEAK.items() if name in found and found[name] < least}
     if not low:
         return ""
-    said = {"match": "puts {:.0%} of the words back (30 % is the least)",
-            "mass": "has {:.0%} of its probability on its ten likeliest fills (60 % is the least)"}  # fmt: skip
-    why = " and ".join(said[name].format(value) for name, value in low.items())
+    said = {"match": "puts {:.0f} % of the words back (30 % is the least)",
+            "mass": "has {:.0f} % of its probability on its ten likeliest fills (60 % is the least)"}  # fmt: skip
+    why = " and ".join(said[name].format(100 * value) for name, value in low.items())
     whom = f" Do not lean on {', '.join(users)}." if users else ""
     return f"Language model too weak for its fills: it {why}.{whom}"

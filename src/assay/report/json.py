@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from assay.grid import grid_of, home_advantage
-from assay.report import grid
+from assay.report import grid, inputs
 from assay.report.figures import side
 from assay.summary import Cell, ExampleView, Summary
 from assay.verdict import Verdict
@@ -32,6 +32,8 @@ def to_json(summary: Summary, verdicts: Sequence[Verdict], *, text: bool = True)
         "accuracy": asdict(summary.accuracy) if summary.accuracy else None,
         "verdicts": [asdict(v) for v in verdicts],
         "cells": [_cell(c) for c in summary.cells],
+        "of_inputs": [_cell(c) for c in summary.of_inputs],
+        "warnings": inputs.warnings(summary),
         "grid": grid.plain(found, home_advantage(found)),
         "agreement": pairs,
         "gaps": [asdict(g) for g in summary.gaps],
@@ -47,7 +49,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
 
 
 def _example(e: ExampleView, text: bool) -> dict[str, Any]:
-    words = {"fields": e.fields, "words": e.words, "places": e.places, "cut": e.cut} if text else {}
+    words = {"fields": e.fields, "words": e.words, "places": e.places, "cut": e.cut, **_views(e)} if text else {}
     return {
         "id": e.id,
         "gold": e.gold,
@@ -59,6 +61,19 @@ def _example(e: ExampleView, text: bool) -> dict[str, Any]:
         "evidence": e.evidence,
         "values": e.values,
     }
+
+
+def _views(e: ExampleView) -> dict[str, Any]:
+    """What the example browser shows below the maps; what is not there is left out."""
+    made = {
+        "whole": e.whole._asdict() if e.whole else None,
+        "removals": {m: [s._asdict() for s in of] for m, of in e.removals.items()},
+        "fills": e.fills,
+        "curves": {t: {m: c._asdict() for m, c in of.items()} for t, of in e.curves.items()},
+        "highlights": e.highlights,
+        "uncompared": e.uncompared,
+    }
+    return {name: view for name, view in made.items() if view}
 
 
 def _plain(value: Any) -> Any:

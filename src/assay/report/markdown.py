@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from assay.grid import grid_of, home_advantage
-from assay.report import grid, provenance, tables
+from assay.report import grid, inputs, provenance, tables
 from assay.report.answer import answer
 from assay.report.figures import LEVELS, interval, number
 from assay.report.tables import Column, Entry, Table
@@ -21,12 +21,17 @@ def markdown(summary: Summary, verdicts: Sequence[Verdict]) -> str:
     shown = (tables.scores, tables.plausibility, tables.agreement, tables.gaps, tables.costs)
     parts = [_head(summary, verdicts), "## What you may trust", *map(_verdict, verdicts)]
     made = [t for make in shown if (t := make(summary)).rows]
-    parts += [*map(_section, made[:1]), *_grid(summary), *map(_section, made[1:])]
+    parts += [*map(_section, made[:1]), *_inputs(summary), *_grid(summary), *map(_section, made[1:])]
     return "\n\n".join([*parts, _repeat(summary)]) + "\n"
 
 
 def _section(t: Table, level: int = 2) -> str:
     return f"{'#' * level} {escape(t.title)}\n\n{table(t)}\n\n{escape(t.note)}"
+
+
+def _inputs(summary: Summary) -> list[str]:
+    careful = [f"> **Careful.** {escape(w)}" for w in inputs.warnings(summary)]
+    return [*careful, *map(_section, inputs.tables(summary))]
 
 
 def _grid(summary: Summary) -> list[str]:
@@ -65,6 +70,7 @@ def _head(summary: Summary, verdicts: Sequence[Verdict]) -> str:
     facts = [f"{provenance.size(summary)} examples"]
     if summary.accuracy:
         facts.append(f"model accuracy {number(summary.accuracy.value)} {interval(summary.accuracy)}")
+    facts += [provenance.cut(summary)] if provenance.cut(summary) else []
     facts += [provenance.date(summary)] if provenance.date(summary) else []
     return f"# {escape(provenance.title(summary))}\n\n{escape(' · '.join(facts))}\n\n**{escape(answer(verdicts))}**"
 

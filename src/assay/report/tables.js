@@ -69,6 +69,7 @@ function sortable(table) {
 }
 
 for (const figure of document.querySelectorAll("figure.table")) {
+  if (!figure.querySelector(".tools")) continue;
   const table = figure.querySelector("table");
   if (!table.classList.contains("matrix")) sortable(table);
   figure.querySelector(".tools").hidden = false;

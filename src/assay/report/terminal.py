@@ -16,7 +16,7 @@ from rich.text import Text
 
 from assay import heat
 from assay.grid import grid_of, home_advantage
-from assay.report import grid, tables
+from assay.report import grid, inputs, provenance, tables
 from assay.report.answer import answer, ranked
 from assay.report.figures import LEVELS
 from assay.report.tables import Column, Entry, Table
@@ -83,12 +83,26 @@ def audit_table(summary: Summary, verdicts: Sequence[Verdict]) -> RenderableType
         parts.append(Text("\nWhat being at home is worth", style="bold"))
         said = grid.sentences(found, home_advantage(found))
         parts += [Padding(Text(clean(s)), (0, 0, 0, 2)) for s in said]
+    parts += [*_inputs(summary)]
+    if cut := provenance.cut(summary):
+        parts.append(Text(f"\n{cut}", style="bold"))
     missing = sum(g.count for g in summary.gaps)
     if missing:
         parts.append(Text(f"\n{missing} numbers could not be computed:", style="bold"))
         parts += [Text(f"  {g.count} x {clean(g.method)} {clean(g.test)}: {clean(g.reason)}") for g in summary.gaps[:5]]
         parts += [Text(f"  and {len(summary.gaps) - 5} more reasons")] if len(summary.gaps) > 5 else []
     return Group(*parts)
+
+
+def _inputs(summary: Summary) -> Iterator[RenderableType]:
+    """Tests of the inputs, a line for each value; before them what must be said of fills."""
+    for warning in inputs.warnings(summary):
+        yield Text(f"\nCareful. {clean(warning)}", style="bold yellow")
+    for t in inputs.tables(summary):
+        yield Text(f"\n{t.title}", style="bold")
+        for row in t.rows:
+            said = [f"{e.text} {e.under}".strip() for e in row]
+            yield Padding(Text(clean(" · ".join(filter(None, said)))), (0, 0, 0, 2))
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,9 +75,9 @@ function removalsOf(e) {
 }
 
 // ------------------------------------------------------------------------------------------------------ fills
-function chip(sign, score, top) {
+function chip(name, score, top) {
   const line = make("span", "chip");
-  line.append(make("span", "quiet", `${sign} `), word(score === null ? "–" : signed(score), score, top, false, false));
+  line.append(make("span", "quiet", name), word(score === null ? "–" : `${score < 0 ? "−" : "+"}${Math.abs(score).toFixed(2)}`, score, top, false, false));
   return line;
 }
 
@@ -91,7 +91,7 @@ function gloss(text, fills, scores) {
     const row = make("li", itself ? "itself" : "");
     const name = make("span", "fill", (itself ? "= " : "") + fills[k]);
     name.dir = "auto";
-    row.append(name, make("span", "p", `${Math.round(fills[k + 1] / 100)} %`));
+    row.append(name, make("span", "p", fills[k + 1] < 100 ? "< 1 %" : `${Math.round(fills[k + 1] / 100)} %`));
     if (itself) row.append(make("span", "unseen", " (the word itself)"));
     list.append(row);
   }
@@ -107,10 +107,10 @@ function fillsOf(e) {
   const alone = other < 0 ? null : unpack(e.scores[other]);
   const parts = shown.flatMap(([method, fills]) => {
     const mine = unpack(e.scores[data.methods.indexOf(method)]);
-    const scores = (i) => [chip("∼", mine[i], topOf(mine)), ...(alone ? [chip("∅", alone[i], topOf(alone))] : [])];
+    const scores = (i) => [chip("filled", mine[i], topOf(mine)), ...(alone ? [chip("gone", alone[i], topOf(alone))] : [])];
     const line = make("p", "view-line");
     line.append("Under each word the three likeliest fills, = marks the word itself. ");
-    line.append(make("span", "quiet", `∼ score by ${method}${alone ? `, ∅ score by ${data.methods[other]}` : ""}`));
+    line.append(make("span", "quiet", `filled: score by ${method}${alone ? ` · gone: score by ${data.methods[other]}` : ""}`));
     const glosses = make("div", "glosses");
     words.forEach((w, i) => glosses.append(gloss(w, fills[i], scores(i))));
     return [line, glosses];
