@@ -24,7 +24,6 @@ Progress = Callable[[str, float], None]
 """Called with what is being made and the share that is done."""
 BASE_SEED = 10
 """Wiegreffe & Pinter's seed of the base model, its uniform twin, guides and adversaries."""
-SIZES = ("small", "code", "paper")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +43,31 @@ class Recipe:
 
     @staticmethod
     def of(given: str | Recipe) -> Recipe:
-        """From ``small``, ``code`` or ``paper``.
+        """By name: ``small`` learns its word vectors, ``minilm`` and ``glove`` begin with known ones, which sharpens
+        attention; ``code`` and ``paper`` are Jain & Wallace's sizes.
 
-        >>> Recipe.of("code").epochs, Recipe.of("small").lr
-        (8, 0.005)
+        >>> Recipe.of("code").epochs, Recipe.of("minilm").vectors
+        (8, 'minilm')
         """
         if isinstance(given, Recipe):
             return given
-        if given not in SIZES:
-            raise BadInput(f"unknown recipe '{given}'{did_you_mean(given, list(SIZES))}")
-        return Recipe() if given == "small" else Recipe(sizes=given, epochs=8, lr=1e-3)  # type: ignore[arg-type]  # checked above
+        if given not in RECIPES:
+            raise BadInput(f"unknown recipe '{given}'{did_you_mean(given, list(RECIPES))}")
+        return RECIPES[given]
 
     @property
     def label(self) -> str:
         """For tables: sizes and vectors."""
         return f"{self.sizes}, {self.vectors or 'vectors from scratch'}"
+
+
+RECIPES = {
+    "small": Recipe(),
+    "minilm": Recipe(lr=2e-3, vectors="minilm"),
+    "glove": Recipe(lr=2e-3, vectors="glove"),
+    "code": Recipe("code", epochs=8, lr=1e-3),
+    "paper": Recipe("paper", epochs=8, lr=1e-3),
+}
 
 
 @dataclass(frozen=True, eq=False)
