@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,13 +21,15 @@ from assay.suites import pham_published as printed
 from assay.suites.pham2022 import PARTS, chosen, pham2022
 from assay.suites.pham_models import training_rows
 from assay.suites.pham_roar import curves, difference
+from assay.trials import roar_jobs
 from assay.types import DROP, BadInput, Dataset, Edit, Estimate, Example, Floats, Model, Probe, Record
 
 LIMIT = 8
+SMALL: dict[str, Any] = {"roar_rows": 30, "seeds": 1, "samples": 20}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
     """A small classifier and two smaller language models of the built-in reviews."""
     home = tmp_path_factory.mktemp("models")
     reviews = {s: resolve.data("builtin:reviews", split=s) for s in ("train", "dev")}
@@ -45,11 +48,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def exhibit(made: Mapping[str, str], folder: Path) -> Exhibit:
-    """All parts on a few texts."""
-    return pham2022(
-        Lab(folder, workers=1), limit=LIMIT, roar_rows=30, seeds=1, samples=20, parts=",".join(PARTS), **made
-    )
+def exhibit(made: Mapping[str, Any], folder: Path) -> Exhibit:
+    """All parts on a few texts; retraining only long enough to give numbers."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(roar_jobs, "UPDATES", 5)
+        return pham2022(Lab(folder, workers=1), limit=LIMIT, **SMALL, parts=",".join(PARTS), **made)
 
 
 def table(exhibit: Exhibit, name: str) -> Table:
@@ -87,7 +90,7 @@ def test_every_part_shows_what_the_paper_shows(exhibit: Exhibit) -> None:
     assert exhibit.nearest == printed.SST
 
 
-def test_leave_one_out_under_deletion_equals_the_sum_by_hand(exhibit: Exhibit, made: Mapping[str, str]) -> None:
+def test_leave_one_out_under_deletion_equals_the_sum_by_hand(exhibit: Exhibit, made: Mapping[str, Any]) -> None:
     """One cell of table 1 recomputed from single predictions: log-odds, order, trapezoids."""
     model = resolve.model(made["model"])
     areas = []
@@ -126,11 +129,11 @@ def test_findings_follow_from_their_intervals(exhibit: Exhibit) -> None:
             assert f.holds == "undecided", f.claim
 
 
-def test_a_finished_experiment_is_read_not_made_again(exhibit: Exhibit, made: Mapping[str, str], folder: Path) -> None:
+def test_a_finished_experiment_is_read_not_made_again(exhibit: Exhibit, made: Mapping[str, Any], folder: Path) -> None:
     """The same command again: no step is announced as begun, and every table is the same."""
     begun: list[str] = []
     lab = Lab(folder, workers=1, tell=lambda step, share: begun.append(step) if share == 0 else None)
-    again = pham2022(lab, limit=LIMIT, roar_rows=30, seeds=1, samples=20, parts="deletion,people,roar", **made)
+    again = pham2022(lab, limit=LIMIT, **SMALL, parts="deletion,people,roar", **made)
     assert begun == []
     assert table(again, "T1") == table(exhibit, "T1")
     assert table(again, "T2") == table(exhibit, "T2")
