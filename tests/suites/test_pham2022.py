@@ -149,10 +149,10 @@ def test_training_rows_and_those_that_choose_the_epoch_are_apart() -> None:
 # ---------------------------------------------------------------------------------------------- retraining
 
 
-def roar_records() -> list[Record]:
-    """Accuracies by hand: LOO 3 points below random at every rate, two seeds."""
+def roar_records(seeds: int) -> list[Record]:
+    """Accuracies by hand: LOO 3 points below random at every rate."""
     out = []
-    for seed, base in (("42", 0.90), ("100", 0.80)):
+    for seed, base in (("42", 0.90), ("100", 0.80), ("200", 0.70))[:seeds]:
         out.append(Record("roar", replicate=seed, values={"accuracy": base}, detail={"rate": 0.0}))
         for rate in (0.1, 0.2, 0.3):
             for method, less in (("random", 0.02), ("leave-one-out", 0.05)):
@@ -165,11 +165,14 @@ def roar_records() -> list[Record]:
 
 def test_retrained_accuracies_are_compared_within_seeds() -> None:
     """The seeds' levels cancel: the difference has no spread."""
-    found = curves(roar_records(), {printed.LOO: "leave-one-out", printed.RANDOM: "random"})
-    assert found["roar", printed.LOO, 0.0] == {"42": 90.0, "100": 80.0}
+    rows = {printed.LOO: "leave-one-out", printed.RANDOM: "random"}
+    found = curves(roar_records(3), rows)
+    assert found["roar", printed.LOO, 0.0] == {"42": 90.0, "100": 80.0, "200": 70.0}
     gap = difference(found, printed.RANDOM, printed.LOO)
-    assert gap.n == 2
+    assert gap.n == 3
     assert (gap.value, gap.low, gap.high) == pytest.approx((3.0, 3.0, 3.0))
+    two = difference(curves(roar_records(2), rows), printed.RANDOM, printed.LOO)
+    assert (two.n, two.low, two.high) == (2, None, None)  # two seeds that agree by chance must not look certain
 
 
 # ------------------------------------------------------------------------------------------ printed numbers

@@ -113,7 +113,7 @@ def staged(
     most = limit or (SMALL_LIMIT if small else LONG_LIMIT if data == "multirc" else LIMIT)
     return Stage(
         lab, actors, data, printed.NEAREST.get(data, printed.SST), whole, right, most,
-        seeds or (2 if small else 5), rows or (SMALL_ROWS if small else ROWS), samples or (100 if small else 500),
+        seeds or (3 if small else 5), rows or (SMALL_ROWS if small else ROWS), samples or (100 if small else 500),
     )  # fmt: skip
 
 
