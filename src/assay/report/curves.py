@@ -138,7 +138,5 @@ def _dots(at: Sequence[float], of: Sequence[Estimate], x: Scale, y: Scale) -> li
 def _said(means: Means, method: str) -> str:
     own = means.of[method]
     first, last = own[0], own[-1]
-    return (
-        f"{means.test} by {method}: mean over {first.n} examples from {number(first.value)} at {100 * means.x[0]:.0f} % of the "
-        f"words to {number(last.value)} at {100 * means.x[-1]:.0f} %"
-    )
+    start, end = (f"{number(e.value)} at {100 * at:.0f} %" for e, at in ((first, means.x[0]), (last, means.x[-1])))
+    return f"{means.test} by {method}: mean over {first.n} examples from {start} of the words to {end}"
