@@ -18,8 +18,9 @@ from assay.registry import Entry, entries
 from assay.reproducing import reproduce
 from assay.results import Audit, Explanations
 from assay.store import Store
+from assay.stored import of_cases
 from assay.summary import summarise
-from assay.types import AssayError, BadInput, CannotDo, Example, Explanation, Record
+from assay.types import AssayError, BadInput, CannotDo, Example, Explanation
 from assay.verdict import judge
 
 METHODS = ("random", "attention", "gradient", "smoothgrad", "integrated-gradients", "leave-one-out", "lime", "shapley")
@@ -86,6 +87,8 @@ def explain(
     ``target``: the explained class (index, label, tuple, "A rather than B"; default: the model's own prediction).
     """
     names = [method] if isinstance(method, str) else list(method)
+    if not names:
+        raise BadInput("no method was named; see assay list methods")
     loaded = resolve.model(model, device=device, dtype=dtype)
     bound = resolve.methods(names, seed)
     gaps = {b.label: r for b in bound if (r := applicable(b, loaded))}
@@ -107,6 +110,8 @@ def explain(
 def _example(text: str | Mapping[str, str] | Example) -> Example:
     if isinstance(text, Example):
         return text
+    if not isinstance(text, str | Mapping):
+        raise BadInput(f"cannot explain a {type(text).__name__}; give a text, a mapping of fields, or an Example")
     fields = {"text": text} if isinstance(text, str) else dict(text)
     for name, value in fields.items():
         if not isinstance(value, str) or not value.strip():
@@ -133,13 +138,20 @@ def audit_plan(
     seed: int = 0,
 ) -> Plan:
     """The plan that ``audit`` runs: write it to a file, change it, run it again."""
-    names = tuple(methods) if "random" in methods or "all" in methods else ("random", *methods)
+    methods = (methods,) if isinstance(methods, str) else tuple(methods)
+    tests = (tests,) if isinstance(tests, str) else tuple(tests)
+    names = methods if "random" in methods or "all" in methods else ("random", *methods)
     return Plan(
         (DataNode("data", data, split, dict(columns or {}), tuple(labels), limit),),
         (ModelNode("model", model),),
-        (CasesNode("audit", "model", "data", names, tuple(tests), target, unit, tuple(hold)),),
+        (CasesNode("audit", "model", "data", names, tests, _rule(target), unit, tuple(hold)),),
         seed,
     )
+
+
+def _rule(target: Any) -> str:
+    """A target as a plan writes it."""
+    return ", ".join(map(str, target)) if isinstance(target, tuple | list) else str(target)
 
 
 def audit(
@@ -162,8 +174,11 @@ def audit(
     on_event: OnEvent | None = None,
 ) -> Audit:
     """Test whether this model's explanations can be trusted on this data; ``out`` may hold an unfinished run."""
-    objects = {name: ref for name, ref in (("model", model), ("data", data)) if not isinstance(ref, str | Path)}
-    objects = {n: resolve.model(r, device=device, dtype=dtype) if n == "model" else r for n, r in objects.items()}
+    objects: dict[str, Any] = {}
+    if not isinstance(model, str | Path):
+        objects["model"] = resolve.model(model, device=device, dtype=dtype)
+    if not isinstance(data, str | Path):
+        objects["data"] = resolve.data(data)
     names = [str(ref) if name not in objects else _live_name(objects[name])
              for name, ref in (("model", model), ("data", data))]  # fmt: skip
     plan = audit_plan(
@@ -226,19 +241,9 @@ def load(folder: str | Path, cases: str | None = None) -> Audit:
             raise BadInput(f"{folder} holds a run that has not started; run the same command again")
         meta["repeat"] = f"assay run {shlex.quote(str(folder / 'plan.toml'))} --out NEW"
         meta["finished"] = bool(store.get_meta("finished"))
-        records, explanations = _of_cases(store, meta)
+        records, explanations = of_cases(store, meta)
     summary = summarise(records, explanations, meta, _evidence(explanations))
     return Audit(folder, summary, judge(summary))
-
-
-def _of_cases(store: Store, meta: Mapping[str, Any]) -> tuple[list[Record], list[Explanation]]:
-    methods, there = {*meta["methods"], *meta["inapplicable"], ""}, {*meta["examples"], ""}
-    explanations = store.explanations(model=meta["filed"])
-    records = store.records(model=meta["filed"])
-    return (
-        [r for r in records if r.method in methods and r.example in there],
-        [e for e in explanations if e.method in methods and e.example.id in there],
-    )
 
 
 def _evidence(explanations: Sequence[Explanation]) -> dict[str, tuple[bool, ...]]:

@@ -124,8 +124,14 @@ def score(x: Input, target: Target, output: str, keep: Bools, removal: Any) -> S
     return value(reading, target, output)
 
 
+LONGEST = 20_000
+"""Words up to which one question per word is asked; beyond, the questions alone would fill gigabytes."""
+
+
 def each_left_out(x: Input) -> Bools:
     """[free, free]: row i keeps all but feature i."""
+    if x.size > LONGEST:
+        raise BadInput(f"{x.size} words: methods that ask once per word take up to {LONGEST}; cut the text")
     return ~np.eye(x.size, dtype=bool)
 
 

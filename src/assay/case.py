@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -82,27 +83,36 @@ def suits(test: Bound, method: Bound) -> str:
     return ""
 
 
+def check_target(rule: Any, labels: Sequence[str]) -> None:
+    """Refuse a target that no example could have, before anything is asked."""
+    if rule is None or rule == "own" or isinstance(rule, Target) or not labels:
+        return
+    parts = rule.split(" rather than ", 1) if isinstance(rule, str) else [rule]
+    for part in parts:
+        _index(part.strip() if isinstance(part, str) else part, labels, len(labels))
+
+
 def target_of(rule: Any, labels: Sequence[str], reading: Reading) -> Target:
     """The explained class: 'own', an index, a label, a tuple, or 'A rather than B'."""
     if isinstance(rule, Target):
         return rule
     if rule is None or rule == "own":
         return Target(tuple(int(c) for c in reading.choice[0]))
+    classes = reading.logp.shape[-1]
     if isinstance(rule, str) and " rather than " in rule:
         one, other = rule.split(" rather than ", 1)
-        return Target(_index(one.strip(), labels, reading), _index(other.strip(), labels, reading))
-    return Target(_index(rule, labels, reading))
+        return Target(_index(one.strip(), labels, classes), _index(other.strip(), labels, classes))
+    return Target(_index(rule, labels, classes))
 
 
-def _index(rule: Any, labels: Sequence[str], reading: Reading) -> tuple[int, ...]:
+def _index(rule: Any, labels: Sequence[str], classes: int) -> tuple[int, ...]:
     if isinstance(rule, tuple | list):
-        return tuple(_index(r, labels, reading)[0] for r in rule)
+        return tuple(_index(r, labels, classes)[0] for r in rule)
     if isinstance(rule, str) and rule in labels:
         return (list(labels).index(rule),)
-    classes = reading.logp.shape[-1]
     try:
-        index = int(rule)
-    except ValueError:
+        index = int(rule) if isinstance(rule, str) else operator.index(rule)
+    except (ValueError, TypeError):
         raise BadInput(f"unknown target '{rule}'{did_you_mean(str(rule), list(labels))}") from None
     if not 0 <= index < classes:
         raise BadInput(f"target {index} is outside the model's {classes} classes (0 to {classes - 1})")
@@ -148,7 +158,8 @@ def _track(
         if outcome.error is None:
             outcome = _checked(outcome, x)
         if outcome.error is not None:
-            record = Record(EXPLAIN, x.example.id, method.label, reason=outcome.reason, cost=outcome.cost)
+            reason = _reason(outcome, x.example.id)
+            record = Record(EXPLAIN, x.example.id, method.label, reason=reason, cost=outcome.cost)
             return _Track(method.key, method.label, None, None, (Filed(record, method.key, EXPLAIN),))
         values, notes = outcome.result
         explanation = made = Explanation(
@@ -222,9 +233,14 @@ def _of_input(work: Work, x: Input, target: Target, known: Known) -> Generator[A
 
 def _record(test: str, outcome: Outcome, example: str, method: str, other: str = "") -> Record:
     if outcome.error is not None:
-        return Record(test, example, method, other, reason=outcome.reason, cost=outcome.cost)
+        return Record(test, example, method, other, reason=_reason(outcome, example), cost=outcome.cost)
     values, detail = outcome.result if isinstance(outcome.result, tuple) else (outcome.result, None)
     return Record(test, example, method, other, "", values, "", detail, outcome.cost)
+
+
+def _reason(outcome: Outcome, example: str) -> str:
+    """Why there is no number; the example stands in the record itself, and equal reasons are counted together."""
+    return outcome.reason.replace(f" on example {example}", "")
 
 
 def _prediction(example: Example, reading: Reading) -> Record:
@@ -244,6 +260,7 @@ __all__ = [
     "Work",
     "applicable",
     "case",
+    "check_target",
     "suits",
     "target_of",
 ]

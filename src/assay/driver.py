@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from assay import resolve
-from assay.case import EXPLAIN, PREDICTION, CaseResult, Filed, Known, Work, applicable, case, suits
+from assay.case import EXPLAIN, PREDICTION, CaseResult, Filed, Work, applicable, case, check_target
 from assay.engine import Done, Engine
 from assay.plan import CasesNode, Plan
-from assay.registry import Bound
-from assay.store import Store, explanation_key, record_key
-from assay.types import AssayError, BadInput, Dataset, Example, Model, Record
+from assay.registry import Bound, did_you_mean
+from assay.store import Store
+from assay.stored import Filing
+from assay.types import Asking, AssayError, BadInput, Dataset, Example, Model, Record
 
 FIRST = 10
 """A method that fails on this many examples and never succeeds is stopped."""
@@ -90,8 +89,11 @@ def run(
     everything finished is stored.
     """
     folder = Path(folder)
+    for node in plan.cases:  # every name of every node before anything is loaded or trained
+        _ = resolve.methods(node.methods, plan.seed), resolve.tests(node.tests, plan.seed)
     first = prepare(plan, plan.cases[0], where, objects or {})  # a wrong name leaves no folder behind
     with open_store(plan, folder) as store:
+        store.set_meta("finished", False)
         (folder / "plan.toml").write_text(plan.to_toml(), encoding="utf-8")
         for i, node in enumerate(plan.cases):
             yield from _run_cases(first if i == 0 else prepare(plan, node, where, objects or {}), node, store, where)
@@ -112,6 +114,16 @@ def open_store(plan: Plan, folder: Path) -> Store:
     return store
 
 
+def check_fields(hold: tuple[str, ...], data: Dataset) -> None:
+    """A field that is held must be there."""
+    there = list(data.examples[0].fields)
+    for name in hold:
+        if name not in there:
+            raise BadInput(
+                f"cannot hold the field '{name}', which {data.name} does not have{did_you_mean(name, there)}"
+            )
+
+
 Prepared = tuple[Work, Dataset, dict[str, Any]]
 
 
@@ -123,17 +135,25 @@ def prepare(plan: Plan, node: CasesNode, where: Where, objects: Mapping[str, Any
     model_node = next(m for m in plan.models if m.name == node.model)
     data_node = next(d for d in plan.data if d.name == node.data)
     methods, tests = resolve.methods(node.methods, plan.seed), resolve.tests(node.tests, plan.seed)
-    data: Dataset = objects.get(node.data) or resolve.data(
-        data_node.read, split=data_node.split, columns=data_node.columns, labels=data_node.labels
+    data = resolve.data(
+        objects.get(node.data, data_node.read),
+        split=data_node.split,
+        columns=data_node.columns,
+        labels=data_node.labels,
     )
-    model: Model = objects.get(node.model) or resolve.model(
-        model_node.load,
+    if not data.examples:
+        raise BadInput(f"{data.name} has no examples")
+    check_fields(node.hold, data)
+    model: Model = resolve.model(
+        objects.get(node.model, model_node.load),
         device=where.device,
         dtype=where.dtype,
         trust_remote_code=where.trust_remote_code,
         progress=where.making,
     )
-    data = resolve.matched(resolve.distinct(data).sample(data_node.limit), model)
+    check_target(node.target, model.labels)
+    named = bool(data_node.labels) or node.data in objects
+    data = resolve.matched(resolve.distinct(data).sample(data_node.limit), model, by_position=named)
     fit_methods, out_methods = _split(methods, model)
     fit_tests, out_tests = _split(tests, model)
     if not fit_methods:
@@ -203,17 +223,24 @@ def versions() -> dict[str, str]:
 
 def _run_cases(prepared: Prepared, node: CasesNode, store: Store, where: Where) -> Iterator[Event]:
     work, data, meta = prepared
-    filing = _Filing(store, work)
-    meta |= {"filed": filing.filed, "examples": [e.id for e in data.examples]}
+    filing = Filing(store, work)
+    meta |= {"filed": filing.filed, "filed_model": filing.model, "rule": work.rule}
+    meta |= {"examples": [e.id for e in data.examples], "contents": [e.content for e in data.examples]}
     store.set_meta(f"cases:{node.name}", meta)
     filing.inapplicable(meta["inapplicable"])
     filing.unsuited()
     start, total, done = time.monotonic(), len(data), 0
     failures, stopped = _Failures(), set[str]()
+
+    def todo() -> Iterator[tuple[Example, Asking]]:
+        for example in data.examples:
+            known = filing.known(example)
+            failures.worked |= set(known.explanations)
+            yield example, case(_halted(work, stopped), example, known)
+
     yield Event("start", 0, total, 0.0, f"{work.model.name} on {data.name}")
     engine = Engine(work.model, budget=where.budget)
-    todo = ((e, case(_without(work, stopped), e, filing.known(e))) for e in data.examples)
-    for finished in engine.run(todo):
+    for finished in engine.run(todo()):
         done += 1
         result = _result(finished)
         filing.file(result)
@@ -228,11 +255,17 @@ def _run_cases(prepared: Prepared, node: CasesNode, store: Store, where: Where) 
     yield Event("end", done, total, time.monotonic() - start, tokens=engine.total.tokens)
 
 
-def _without(work: Work, stopped: set[str]) -> Work:
+def _halted(work: Work, stopped: set[str]) -> Work:
+    """The work with stopped methods asking nothing: each further example is a counted gap with that reason."""
     if not stopped:
         return work
-    methods = tuple(m for m in work.methods if m.key not in stopped)
-    return Work(work.model, methods, work.tests, work.target, work.unit, work.hold, work.seed)
+    methods = tuple(replace(m, function=_refuse) if m.key in stopped else m for m in work.methods)
+    return replace(work, methods=methods)
+
+
+def _refuse(*given: object, **settings: object) -> Asking:
+    yield from ()  # a generator, like the method it stands for
+    raise AssayError(f"not tried: it failed on its first {FIRST} examples")
 
 
 def _result(done: Done[Example]) -> CaseResult:
@@ -243,66 +276,3 @@ def _result(done: Done[Example]) -> CaseResult:
         raise done.error
     record = Record(PREDICTION, done.key.id, reason=str(done.error))
     return CaseResult(done.key, (), (Filed(record, test=PREDICTION),))
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Filing:
-    """Keys of one cases node in the store."""
-
-    store: Store
-    work: Work
-
-    @property
-    def filed(self) -> str:
-        """What everything of this node is filed under: the model and how examples are read."""
-        return f"{self.model}|{self.work.rule}"
-
-    @property
-    def model(self) -> str:
-        # A nameless black box gets a key of this process: its results are stored but can never be resumed.
-        return self.work.model.fingerprint or f"nameless:{os.getpid()}:{id(self.work.model)}"
-
-    def known(self, example: Example) -> Known:
-        """What is there already, in two questions to the store; failures count as not there and are tried again."""
-        content, rule = example.content, self.work.rule
-        keys = {explanation_key(self.model, content, rule, m.key): m.key for m in self.work.methods}
-        made = {keys[f.key]: f.explanation for f in self.store.filed_explanations(keys=list(keys))}
-        wanted = {self._record_key(content, *names): names for names in self._names()}
-        filed = self.store.filed_records(keys=list(wanted))
-        done = {wanted[f.key] for f in filed if f.record.values is not None}
-        return Known(made, lambda method, test, other: (method, test, other) in done)
-
-    def _names(self) -> Iterator[tuple[str, str, str]]:
-        """(method, test, other) of every record that one example may have."""
-        yield "", PREDICTION, ""
-        methods = [m.key for m in self.work.methods]
-        for test in self.work.tests:
-            pairs = {"input": [("", "")], "explanation": [(m, "") for m in methods], "pair": combinations(methods, 2)}
-            yield from ((a, test.key, b) for a, b in pairs[test.entry.facts["of"]])
-
-    def _record_key(self, content: str, method: str, test: str, other: str) -> str:
-        return record_key(self.model, content, self.work.rule, method, test, other)
-
-    def file(self, result: CaseResult) -> None:
-        content, rule = result.example.content, self.work.rule
-        explanations = [(explanation_key(self.model, content, rule, m), e) for m, e in result.explanations]
-        records = [(self._record_key(content, f.method, f.test, f.other), f.record) for f in result.records]
-        self.store.put(explanations, records, [result.example], self.filed)
-
-    def inapplicable(self, reasons: Mapping[str, str]) -> None:
-        rows = []
-        for label, reason in reasons.items():
-            key = record_key(self.model, "", self.work.rule, label, EXPLAIN)
-            rows.append((key, Record(EXPLAIN, method=label, reason=reason)))
-        self.store.put(records=rows, model=self.filed)
-
-    def unsuited(self) -> None:
-        """Tests that have nothing to say of a method: told once, not once per example."""
-        rows = []
-        for method in self.work.methods:
-            for test in self.work.tests:
-                reason = suits(test, method)
-                if reason and test.entry.facts["of"] == "explanation":
-                    key = record_key(self.model, "", self.work.rule, method.key, test.key)
-                    rows.append((key, Record(test.label, method=method.label, reason=reason)))
-        self.store.put(records=rows, model=self.filed)

@@ -63,6 +63,9 @@ class Plan:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        for data in self.data:
+            if data.limit is not None and data.limit < 1:
+                raise BadInput(f"data '{data.name}': limit must be at least 1, got {data.limit}")
         for node in self.cases:
             _known("data", node.data, [d.name for d in self.data], node.name)
             _known("model", node.model, [m.name for m in self.models], node.name)

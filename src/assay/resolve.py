@@ -11,7 +11,7 @@ from typing import Any
 
 from assay import registry
 from assay.registry import Bound, Spec, did_you_mean
-from assay.types import AssayError, BadInput, Dataset, Model, content_key
+from assay.types import AssayError, BadInput, Dataset, Example, Model, content_key
 
 Progress = Callable[[str, float], None]
 """Called with what is being made and the share that is done."""
@@ -74,10 +74,14 @@ def _folder(folder: Path, device: str, dtype: str, trust_remote_code: bool) -> M
 def _live(ref: Any, device: str, dtype: str) -> Model:
     if isinstance(ref, Model):
         return ref
+    if hasattr(ref, "model") and hasattr(ref, "tokenizer"):  # a transformers pipeline: what it holds can do more
+        ref = (ref.model, ref.tokenizer)
     if isinstance(ref, tuple) and len(ref) == 2 and hasattr(ref[0], "get_input_embeddings"):
         from assay.models import hf_text
 
         return hf_text.load(ref, device=device, dtype=dtype)
+    if hasattr(ref, "get_input_embeddings"):
+        raise BadInput("a transformers model needs its tokenizer: give (model, tokenizer)")
     if callable(ref) or hasattr(ref, "predict_proba"):
         from assay.models.black_box import BlackBox
 
@@ -165,9 +169,26 @@ def data(
     """Examples from ``builtin``, ``builtin:NAME``, a file, a folder, a set under ASSAY_DATA, a hub id, or a Dataset."""
     if isinstance(ref, Dataset):
         return ref
+    if isinstance(ref, list | tuple):
+        return _listed(ref)
+    if not isinstance(ref, str | Path):
+        raise BadInput(f"cannot use a {type(ref).__name__} as data; give a name, a file, texts, Examples or a Dataset")
     from assay.data.grammar import read
 
     return read(str(ref), split=split, columns=columns or None, labels=labels or None)
+
+
+def _listed(items: Sequence[Any]) -> Dataset:
+    """Texts, mappings of fields, or Examples, as a data set without labels' names."""
+    examples = []
+    for i, item in enumerate(items):
+        fields = {"text": item} if isinstance(item, str) else item
+        if not isinstance(fields, Mapping | Example):
+            raise BadInput(
+                f"item {i} of the data is a {type(item).__name__}; give texts, mappings of fields, or Examples"
+            )
+        examples.append(fields if isinstance(fields, Example) else Example(str(i), dict(fields)))
+    return Dataset("given texts", tuple(examples))
 
 
 def distinct(found: Dataset) -> Dataset:
@@ -179,8 +200,12 @@ def distinct(found: Dataset) -> Dataset:
     return replace(found, examples=kept, notes={**found.notes, "dropped": dropped})
 
 
-def matched(found: Dataset, model: Model) -> Dataset:
-    """The data with its labels in the model's order; a set of labels that does not fit is an error."""
+def matched(found: Dataset, model: Model, *, by_position: bool = False) -> Dataset:
+    """The data with its labels in the model's order; a set of labels that does not fit is an error.
+
+    Names match by what they say (``neg`` is ``negative``). By position only where one side has no names (LABEL_0, 1)
+    or the user gave the order (``by_position``).
+    """
     mine, theirs = found.labels, model.labels
     if not mine or not theirs or all(e.gold is None for e in found.examples):
         return found
@@ -189,13 +214,36 @@ def matched(found: Dataset, model: Model) -> Dataset:
             f"{found.name} has {len(mine)} labels ({', '.join(mine)}) and {model.name} has {len(theirs)} "
             f"({', '.join(theirs)}); give the data's labels in the model's order with --labels"
         )
-    by_name = {label.casefold(): i for i, label in enumerate(theirs)}
-    if set(by_name) != {label.casefold() for label in mine}:
+    order = _same_names(mine, theirs)
+    if order is None:
+        if not (by_position or _nameless(mine) or _nameless(theirs)):
+            raise BadInput(
+                f"cannot tell which label of {found.name} ({', '.join(mine)}) is which of {model.name} "
+                f"({', '.join(theirs)}); give the data's labels in the model's order with --labels"
+            )
         note = f"labels matched by position: {', '.join(f'{a} = {b}' for a, b in zip(mine, theirs, strict=True))}"
         return replace(found, notes={**found.notes, "labels": note})
-    order = [by_name[label.casefold()] for label in mine]
     examples = tuple(replace(e, gold=None if e.gold is None else order[e.gold]) for e in found.examples)
     return replace(found, examples=examples, labels=theirs)
+
+
+def _same_names(mine: Sequence[str], theirs: Sequence[str]) -> list[int] | None:
+    """For each of our labels the place of the one that says the same, or None when that is not clear."""
+    order = []
+    for label in mine:
+        a = label.casefold()
+        exact = [i for i, b in enumerate(theirs) if b.casefold() == a]
+        near = [i for i, b in enumerate(theirs) if b.casefold().startswith(a) or a.startswith(b.casefold())]
+        hits = exact or near
+        if len(hits) != 1:
+            return None
+        order.append(hits[0])
+    return order if len(set(order)) == len(order) else None
+
+
+def _nameless(labels: Sequence[str]) -> bool:
+    """Numbers, or what a library writes where nobody named the classes."""
+    return all(label.casefold().removeprefix("label").strip("_ ").isdigit() for label in labels)
 
 
 # --------------------------------------------------------------------------------------- methods and tests
@@ -219,6 +267,8 @@ def _bound(kind: str, names: Sequence[str], seed: int) -> tuple[Bound, ...]:
             bound = registry.bind(kind, spec, {"models": model_by_name})
             if bound.seeded and bound.seeded not in Spec.parse(spec).settings:
                 bound = bound.with_settings(**{bound.seeded: seed})
+            if any(b.label == bound.label and b.key != bound.key for b in out.values()):
+                bound = replace(bound, label=str(spec))  # what tells them apart is what was written
             out.setdefault(bound.key, bound)
     return tuple(out.values())
 

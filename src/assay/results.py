@@ -9,11 +9,25 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from assay import registry
 from assay.exhibit import Exhibit
 from assay.store import Store
+from assay.stored import of_cases
 from assay.summary import Summary
-from assay.types import Explanation, Record, UnknownName
+from assay.types import (
+    AssayError,
+    BadInput,
+    Example,
+    Explanation,
+    Floats,
+    Input,
+    Place,
+    Record,
+    Target,
+    UnknownName,
+)
 from assay.verdict import Verdict
 
 
@@ -49,24 +63,69 @@ class Explanations(Mapping[str, Explanation]):
         """Plain values: words once, scores and notes by method, gaps with reasons."""
         first = next(iter(self._found.values()))
         return {
+            "id": first.example.id,
+            "model": first.model,
             "fields": dict(first.example.fields),
+            "unit": first.x.unit,
             "target": first.target_name,
+            "target_key": first.target.key,
             "labels": list(first.labels),
             "probabilities": list(first.probabilities),
             "cut": first.x.cut,
             "words": list(first.words),
+            "places": [[p.field, p.start, p.end, p.name] for p in first.x.places],
+            "free": first.x.free.tolist(),
             "methods": {
-                n: {"scores": e.scores.tolist(), "notes": dict(e.notes)} for n, e in self._found.items()
+                n: {"scores": e.scores.tolist(), "values": _numbers(e.values), "notes": dict(e.notes)}
+                for n, e in self._found.items()
             },
             "gaps": self.gaps,
         }  # fmt: skip
 
     def save(self, path: str | Path) -> None:
         """Write ``to_json()`` to a file."""
-        Path(path).write_text(json.dumps(self.to_json(), ensure_ascii=False, indent=1), encoding="utf-8")
+        write(Path(path), json.dumps(self.to_json(), ensure_ascii=False, indent=1))
+
+    @staticmethod
+    def load(path: str | Path) -> Explanations:
+        """Read what ``save`` wrote."""
+        try:
+            table = json.loads(Path(path).read_text(encoding="utf-8"))
+            return _read_explanations(table)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise BadInput(f"{path} holds no explanations as Assay writes them: {error}") from error
 
     def _repr_html_(self) -> str:
         return "".join(e._repr_html_() for e in self._found.values())
+
+
+def _numbers(values: Floats) -> list[float | None]:
+    """NaN, where a method computes none, as null."""
+    return [None if np.isnan(v) else float(v) for v in values]
+
+
+def _read_explanations(table: Mapping[str, Any]) -> Explanations:
+    index, against = (None if part is None else tuple(part) for part in table["target_key"])
+    places = tuple(Place(*p) for p in table["places"])
+    example = Example(table["id"], table["fields"])
+    x = Input(example, table["unit"], places, np.array(table["free"], dtype=bool), table["cut"])
+    found = {
+        name: Explanation(
+            x, table["model"], name, Target(index, against),
+            np.array([np.nan if v is None else v for v in one["values"]], dtype=np.float64),
+            tuple(table["labels"]), tuple(table["probabilities"]), one["notes"],
+        )
+        for name, one in table["methods"].items()
+    }  # fmt: skip
+    return Explanations(found, table["gaps"])
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file; a lone surrogate, which has no bytes, becomes a question mark."""
+    try:
+        path.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise AssayError(f"cannot write {path}: {error.strerror}") from error
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -79,15 +138,15 @@ class Audit:
 
     @property
     def records(self) -> list[Record]:
-        """Every record of the run."""
+        """Every record of these cases, in the order of the data."""
         with Store.open(self.folder) as store:
-            return list(store.records())
+            return of_cases(store, self.summary.meta)[0]
 
     @property
     def explanations(self) -> list[Explanation]:
-        """Every explanation of the run."""
+        """Every explanation of these cases, in the order of the data."""
         with Store.open(self.folder) as store:
-            return list(store.explanations())
+            return of_cases(store, self.summary.meta)[1]
 
     def to_pandas(self) -> Any:
         """One row per record and value."""
@@ -118,7 +177,7 @@ class Audit:
         path = Path(path)
         made = {".html": self.to_html, ".md": self.to_markdown, ".json": self._json_text}.get(path.suffix)
         if made is not None:
-            path.write_text(made(), encoding="utf-8", errors="replace")  # a lone surrogate has no bytes
+            write(path, made())
             return
         from assay.store import export
 
@@ -165,7 +224,7 @@ class Reproduction:
         path = Path(path)
         text = {".html": self.to_html, ".md": self.to_markdown}.get(path.suffix)
         made = text() if text else json.dumps(self.to_json(), ensure_ascii=False, indent=1)
-        path.write_text(made, encoding="utf-8", errors="replace")
+        write(path, made)
 
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{escape(f.claim)}: <b>{f.holds}</b></li>" for e in self.exhibits for f in e.findings)

@@ -146,7 +146,9 @@ def _headline(level: Level, method: str, better: int, tests: int, gone: list[str
     return {
         "supported": f"{method} points at words this model depends on: better than random on all {tests} "
         "faithfulness tests.",
-        "mixed": f"{method} is better than random on {better} of {tests} faithfulness tests only.",
+        "mixed": f"{method} is better than random on {better} of {tests} faithfulness tests only."
+        if tests > 1
+        else f"{method} passed the one faithfulness test that was run: one test alone never supports a method.",
         "not supported": f"Nothing here shows that {method} is better than a random order of the words.",
         "worse than random": f"{method} points away from what this model depends on: a random order does better.",
     }[level]

@@ -29,7 +29,7 @@ text = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), min_siz
 
 
 @given(
-    st.dictionaries(name, st.builds(lambda r, s, n: (r, s, n), text, st.none() | text, st.none() | st.integers(0, 9)),
+    st.dictionaries(name, st.builds(lambda r, s, n: (r, s, n), text, st.none() | text, st.none() | st.integers(1, 9)),
                     min_size=1, max_size=3),
     st.dictionaries(name, text, min_size=1, max_size=3),
     st.lists(text, min_size=1, max_size=3),

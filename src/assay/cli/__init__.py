@@ -14,7 +14,7 @@ from assay.cli.listing import list_entries, show
 from assay.cli.report import report
 from assay.cli.reproduce import reproduce
 from assay.cli.train import train
-from assay.types import AssayError
+from assay.types import AssayError, Interrupted
 
 EXIT_ERROR = 1
 """Something a user can mend; one line on standard error says what."""
@@ -46,7 +46,7 @@ def main() -> None:
         code = error.exit_code
     except AssayError as error:
         click.echo(f"assay: {error}", err=True)
-        code = EXIT_ERROR
+        code = EXIT_INTERRUPTED if isinstance(error, Interrupted) else EXIT_ERROR
     except KeyboardInterrupt:
         click.echo("assay: interrupted", err=True)
         code = EXIT_INTERRUPTED

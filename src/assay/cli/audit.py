@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import options, progress
-from assay.types import AssayError
+from assay.types import Interrupted
 
 if TYPE_CHECKING:
     from assay.driver import Where
@@ -90,7 +90,7 @@ def _told_where(folder: str) -> Iterator[None]:
 
         if not Store.exists(folder):
             raise
-        raise AssayError(
+        raise Interrupted(
             f"interrupted; everything finished is stored in {folder}; the same command with --out {folder} goes on"
         ) from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.ask import rng, score
+from assay.ask import LONGEST, rng, score
 from assay.registry import method
 from assay.sampling import neighbours
 from assay.types import Asking, BadInput, Bools, Floats, Input, Output, Removal, Seed, Target
@@ -46,6 +46,10 @@ def lime(
     """
     if samples < 2 or width <= 0 or alpha < 0:
         raise BadInput(f"lime: needs samples >= 2, width > 0, alpha >= 0, got {samples}, {width}, {alpha}")
+    if x.size > LONGEST:
+        raise BadInput(
+            f"lime: {x.size} words are too many for one linear model, it takes up to {LONGEST}; cut the text"
+        )
     kind = switches(x, bow)
     z = neighbours(rng(seed, x, "lime"), samples, int(kind.max(initial=-1)) + 1)
     f = yield from score(x, target, output, z[:, kind], removal)

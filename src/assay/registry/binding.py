@@ -184,7 +184,9 @@ def _typed(entry: Entry, p: Parameter, value: Any) -> Any:
     if p.type is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     wanted = int if p.type is Seed else p.type
-    if wanted in (int, float, str, bool) and (not isinstance(value, wanted) or (wanted is int and value is True)):
+    if wanted in (int, float, str, bool) and (
+        not isinstance(value, wanted) or (wanted is not bool and isinstance(value, bool))
+    ):
         raise BadInput(f"{entry.name}: {p.name} must be {wanted.__name__}, got {value!r}")
     return value
 

@@ -87,9 +87,12 @@ def test(
     Called as ``test(x, target, scores)``; ``of="pair"``: with a second method's scores; ``reruns``: with a function
     that runs the method again under another seed (None for a method that draws nothing).
 
-    ``of``: explanation | pair | input | model. ``asks``: faithfulness, plausibility, agreement or stability.
+    ``of``: explanation | pair | input (called as ``test(x, target)``). ``asks``: faithfulness, plausibility,
+    agreement, stability, size or fills.
     ``headline``: the value that tables show. ``better``: higher, lower or '' (evidence, not a score).
     """
+    if of not in ("explanation", "pair", "input"):
+        raise ValueError(f"{name}: a test is of an explanation, a pair or an input, not of '{of}'")
     facts = {"needs": needs, "paper": paper, "of": of, "asks": asks, "headline": headline}
     return _declare(
         "tests",

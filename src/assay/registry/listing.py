@@ -106,7 +106,12 @@ def _module_source(module: str) -> str | None:
 def read_source(source: str, module: str, plugin: str = "") -> list[Entry]:
     """The entries that a module declares, by its syntax tree."""
     out = []
-    for node in ast.parse(source).body:
+    try:
+        tree = ast.parse(source)
+    except SyntaxError as error:
+        who = f"plugin '{plugin}' ({module})" if plugin else module
+        raise AssayError(f"{who} cannot be read: {error.msg}, line {error.lineno}") from error
+    for node in tree.body:
         if not isinstance(node, ast.FunctionDef | ast.ClassDef):
             continue
         for call in node.decorator_list:
@@ -140,12 +145,13 @@ def _arguments(call: ast.Call, module: str) -> tuple[str, int, dict[str, Any]]:
 
 def find(kind: str | None, name: str) -> Entry:
     """The entry of that name, or an error with the nearest names."""
-    pool = entries(kind)
+    order = list(ROOMS)  # answers have methods' names: what users mean comes first
+    pool = sorted(entries(kind), key=lambda e: (e.kind == "answers", order.index(e.kind)))
     for entry in pool:
         if entry.name == name:
             return entry
     what = kind.rstrip("s") if kind else "thing"
-    raise UnknownName(f"unknown {what} '{name}'{did_you_mean(name, [e.name for e in pool])}")
+    raise UnknownName(f"unknown {what} '{name}'{did_you_mean(name, list(dict.fromkeys(e.name for e in pool)))}")
 
 
 def did_you_mean(name: str, known: list[str]) -> str:

@@ -16,9 +16,9 @@ from assay.types import Estimate, Record
 def _columns(rows: list[Record]) -> dict[tuple[str, str, str], dict[str, float]]:
     """(method, test, value name) -> example -> number; a record with no values is NaN, and so counted."""
     out: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
-    names: dict[str, set[str]] = defaultdict(set)
+    names: dict[str, dict[str, None]] = defaultdict(dict)  # in order: a set's changes with the process
     for r in rows:
-        names[r.test] |= set(r.values or ())
+        names[r.test] |= dict.fromkeys(r.values or ())
     for r in rows:
         if r.other or not r.example:
             continue
@@ -73,11 +73,12 @@ def _corrected(cells: list[Cell]) -> list[Cell]:
 
 
 def agreement(rows: list[Record], facts: Mapping[str, Any]) -> dict[tuple[str, str], Estimate]:
-    """Headline of the tests of two explanations, for each two methods in both orders."""
+    """Headline of the first test of two explanations, for each two methods in both orders."""
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    first = next((t for t, f in facts.items() if f.get("of") == "pair"), "")
     for r in rows:
-        if r.other:
-            headline = facts.get(r.test, {}).get("headline", "")
+        if r.other and r.test == first:
+            headline = facts[first].get("headline", "")
             found[r.method, r.other].append((r.values or {}).get(headline, np.nan))
     out: dict[tuple[str, str], Estimate] = {}
     for (a, b), values in found.items():

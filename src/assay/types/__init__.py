@@ -3,7 +3,7 @@
 data -> Example -> (a model reads) Input -> (a method asks) Probe -> Reading -> Explanation -> (a test) Record
 """
 
-from assay.types.errors import AssayError, BadInput, CannotDo, ProbeFailed, UnknownName, content_key
+from assay.types.errors import AssayError, BadInput, CannotDo, Interrupted, ProbeFailed, UnknownName, content_key
 from assay.types.examples import Dataset, Example, Mark, Place
 from assay.types.inputs import DROP, FILL, HIDE, KEEP, MASK, PAD, UNK, ZERO, Edit, Input, full_keep
 from assay.types.questions import OWN, Asking, Asks, Cost, Model, Noise, Probe, Reading, Target, Variants
@@ -36,6 +36,7 @@ __all__ = [
     "Floats",
     "Head",
     "Input",
+    "Interrupted",
     "Ints",
     "Mark",
     "Method",

@@ -22,6 +22,10 @@ class CannotDo(AssayError):
     """A model lacks what a method or test needs."""
 
 
+class Interrupted(AssayError):
+    """The user stopped it; the message says what is safe."""
+
+
 class ProbeFailed(AssayError):
     """The model could not answer a question (raised at the ``yield`` that asked it)."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -51,6 +53,34 @@ class Explanation:
     def target_name(self) -> str:
         """The explained class in words."""
         return target_name(self.target, self.labels)
+
+    def to_pandas(self) -> Any:
+        """One row per word."""
+        import pandas as pd
+
+        return pd.DataFrame({"word": self.words, "score": self.scores})
+
+    def to_json(self) -> dict[str, Any]:
+        """Words and scores as plain values, with what they explain."""
+        return {
+            "method": self.method,
+            "target": self.target_name,
+            "fields": dict(self.example.fields),
+            "words": list(self.words),
+            "scores": self.scores.tolist(),
+            "probabilities": dict(zip(self.labels, self.probabilities, strict=False)),
+            "notes": dict(self.notes),
+            "cut": self.x.cut,
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write ``to_json()`` to a file."""
+        text = json.dumps(self.to_json(), ensure_ascii=False, indent=1)
+        Path(path).write_text(text, encoding="utf-8", errors="replace")
+
+    def __str__(self) -> str:
+        pairs = " ".join(f"{w}({s:+.2f})" for w, s in zip(self.words, self.scores, strict=True))
+        return f"{self.method} for {self.target_name}: {pairs}"
 
     def _repr_html_(self) -> str:
         head = f"<b>{escape(self.method)}</b> for <i>{escape(self.target_name)}</i>: "
