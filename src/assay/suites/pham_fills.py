@@ -60,17 +60,40 @@ def fill_quality(stage: Stage) -> Part:
     models = {"first": stage.cast.lm, "second": stage.cast.second}
     tests = {which: f"fill-quality(lm={lm!r})" for which, lm in models.items()}
     run = measured(stage, "fill-quality", data, ["random"], [*tests.values()])
-    values = ("match", "match_evidence", "probability", "mass", "one_piece")
     paper = {"first": printed.A3.get(stage.nearest, ())}
     body = []
     for which, t in tests.items():
-        said = (*paper.get(which, ()), *[""] * len(values))
-        cells = (Entry(run.mean("", label("tests", t), v), said[i]) for i, v in enumerate(values))
+        said = (*paper.get(which, ()), *[""] * len(QUALITY))
+        cells = (Entry(run.mean("", label("tests", t), v, scale), said[i]) for i, (v, _, scale) in enumerate(QUALITY))
         body.append((f"{which} language model", tuple(cells)))
     note = "a word of several pieces can never be put back and counts as no match; the paper's is BERT-base"
-    titles = ("match (all words)", "match (highlights)", "probability where it matches", "mass of the top 10",
-              "words of one piece")  # fmt: skip
-    return Part((Table("A3", "Is the likeliest fill the word itself?", titles, tuple(body), note),))
+    titles = tuple(title for _, title, _ in QUALITY)
+    table = Table("A3", "Is the likeliest fill the word itself?", titles, tuple(body), note)
+    return Part((table,), notes=_weaker(stage, run.mean("", label("tests", tests["first"]), "match", 100.0)))
+
+
+QUALITY = (
+    ("match", "match, all words (%)", 100.0),
+    ("match_evidence", "match, highlights (%)", 100.0),
+    ("probability", "probability where it matches", 1.0),
+    ("mass", "mass of the top 10 (%)", 100.0),
+    ("one_piece", "words of one piece (%)", 100.0),
+)
+"""What is shown of fills: value, column, scale."""
+
+
+def _weaker(stage: Stage, match: Estimate) -> tuple[str, ...]:
+    """What the quality of the fills does to every number made with them."""
+    if stage.nearest not in printed.A3 or match.n == 0:
+        return ()
+    paper = float(printed.A3[stage.nearest][0].removesuffix(" %"))
+    if abs(match.value - paper) < 2:
+        return ()
+    texts, held = ("more", "less") if match.value < paper else ("less", "more")
+    return (
+        f"The language model puts {match.value:.0f} % of the words back, the paper's {paper:.0f} %: IM and the tests "
+        f"with fills change texts {texts} here, and IM's scores are {held} held near zero than there.",
+    )
 
 
 # -------------------------------------------------------------------------------------------- randomisation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,10 +21,6 @@ TRAIN_ON = {"esnli": "snli"}
 MINILM, SCRATCH = "minilm", "scratch"
 ROWS = 14_000
 EPOCHS = 2
-TOLD = {
-    MINILM: f"MiniLM trained to fill gaps in {ROWS} texts of the data",
-    SCRATCH: f"a small BERT trained from scratch on up to {ROWS} texts of the data",
-}
 SMALLER: dict[str, Any] = {"layers": 1, "width": 64, "epochs": 8}
 """The second language model of built-in data must not be the first one once more."""
 
@@ -50,11 +47,23 @@ def cast(lab: Lab, data: str, model: str, lm: str, second: str) -> Cast:
     kind = MINILM if lm and not small else SCRATCH  # where one is given, MiniLM is free to be the other
     other = second or str(language_model(lab, data, kind))
     told = {
-        "classifier": Path(model).name or (ref if small else f"MiniLM fine-tuned on {ROWS} rows of {trained_on(data)}"),
-        "language model": Path(lm).name or ("builtin:mlm" if small else TOLD[MINILM]),
-        "second language model": Path(second).name or TOLD[kind],
+        "classifier": described(ref, made=not model),
+        "language model": described(first, made=not lm),
+        "second language model": described(other, made=not second),
     }
     return Cast(resolve.model(ref, device=lab.device, dtype=lab.dtype), first, other, told)
+
+
+def described(ref: str, *, made: bool = False) -> str:
+    """A model in words: its name, or what its folder says of its training; one made here stands on MiniLM, if any."""
+    path = Path(ref) / "training.json"
+    if not path.is_file():
+        return Path(ref).name
+    notes = json.loads(path.read_text(encoding="utf-8"))
+    learned, held, encoder = notes["trained_on"], notes["held_out"], notes["settings"].get("encoder")
+    start = "from scratch" if not encoder else "on top of MiniLM" if made else f"on top of '{encoder}'"
+    score = next((f"held-out {k} {held[k]:.3f}" for k in ("top1", "accuracy") if k in held), "not judged")
+    return f"trained {start} on {learned['examples']} rows of {learned['name']}, {score}"
 
 
 def trained_on(data: str) -> str:
