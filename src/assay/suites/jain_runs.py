@@ -151,7 +151,7 @@ def bout(
     return Bout(lab, material, data, main, other, named, epsilon, settings)
 
 
-def apart(one: Sequence[float], other: Sequence[float], draws: int = 1000) -> Estimate | None:
+def apart(one: Sequence[float], other: Sequence[float]) -> Estimate | None:
     """Mean of one group of texts minus that of another, with an interval over texts; None below 2 a group.
 
     >>> apart([1.0, 1.0, 1.0], [0.0, 0.0]).value
@@ -160,7 +160,7 @@ def apart(one: Sequence[float], other: Sequence[float], draws: int = 1000) -> Es
     if min(len(one), len(other)) < 2:
         return None
     side = np.array([1.0] * len(one) + [0.0] * len(other))
-    return stats.bootstrap(_gap, [np.array([*one, *other]), side], draws=draws)
+    return stats.bootstrap(_gap, [np.array([*one, *other]), side], draws=1000)
 
 
 def _gap(values: Floats, side: Floats) -> float:
