@@ -166,3 +166,10 @@ def test_heatmap_with_colour_uses_the_project_colours_and_never_the_texts_escape
 def test_a_target_that_was_not_predicted_is_said():
     other = replace(explanation(), target=Target((0,)))
     assert "why negative · confidence 0.100 · predicted positive 0.900" in printed(heatmaps([other]))
+
+
+def test_a_heatmap_says_what_the_model_did_not_read():
+    e = explanation()
+    cut = replace(e, x=replace(e.x, cut="the last 2 words of text (the model takes 6 tokens)"))
+    assert "cut: the last 2 words of text (the model takes 6 tokens)" in printed(heatmaps([cut]), width=120)
+    assert "cut" not in printed(heatmaps([e]))
