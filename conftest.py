@@ -16,7 +16,7 @@ os.environ.setdefault("ASSAY_CACHE", str(ROOT / ".cache" / "assay"))
 
 
 @pytest.fixture
-def real_data():
+def real_data() -> Path:
     """Folder of real data sets, or a skip that says what is missing."""
     folder = Path(os.environ.get("ASSAY_DATA", ROOT.parent / "shared" / "data"))
     if not folder.is_dir():

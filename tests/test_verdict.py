@@ -165,7 +165,12 @@ def test_few_examples_are_said():
 
 
 def test_gaps_of_the_method_are_counted():
-    gaps = [Gap("loo", "a", "x", 3, "e1"), Gap("loo", "b", "y", 4, "e2"), Gap("loo", "c", "does not apply", 1), Gap("random", "a", "z", 50)]
+    gaps = [
+        Gap("loo", "a", "x", 3, "e1"),
+        Gap("loo", "b", "y", 4, "e2"),
+        Gap("loo", "c", "does not apply", 1),
+        Gap("random", "a", "z", 50),
+    ]
     assert "7 numbers could not be computed" in verdict([cell("a"), cell("b")], gaps=gaps).why
 
 

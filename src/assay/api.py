@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from assay import registry, resolve
 from assay.case import CaseResult, Known, Work, applicable, case
-from assay.driver import HERE, Event, Where
+from assay.driver import HERE, Event, Where, check_fields
 from assay.driver import run as run_plan
 from assay.engine import Engine
 from assay.making import train, train_lm
@@ -20,7 +20,7 @@ from assay.results import Audit, Explanations
 from assay.store import Store
 from assay.stored import of_cases
 from assay.summary import summarise
-from assay.types import AssayError, BadInput, CannotDo, Example, Explanation
+from assay.types import AssayError, BadInput, CannotDo, Dataset, Example, Explanation
 from assay.verdict import judge
 
 METHODS = ("random", "attention", "gradient", "smoothgrad", "integrated-gradients", "leave-one-out", "lime", "shapley")
@@ -64,12 +64,13 @@ OnEvent = Callable[[Event], None]
 @overload
 def explain(  # type: ignore[overload-overlap]  # a str is also a Sequence[str]; the first match is meant
     text: str | Mapping[str, str] | Example, *, model: Any = ..., method: str, target: Any = ..., unit: str = ...,
-    seed: int = ..., device: str = ..., dtype: str = ...,
+    seed: int = ..., hold: Sequence[str] = ..., device: str = ..., dtype: str = ..., trust_remote_code: bool = ...,
 ) -> Explanation: ...  # fmt: skip
 @overload
 def explain(
     text: str | Mapping[str, str] | Example, *, model: Any = ..., method: Sequence[str], target: Any = ...,
-    unit: str = ..., seed: int = ..., device: str = ..., dtype: str = ...,
+    unit: str = ..., seed: int = ..., hold: Sequence[str] = ..., device: str = ..., dtype: str = ...,
+    trust_remote_code: bool = ...,
 ) -> Explanations: ...  # fmt: skip
 def explain(
     text: str | Mapping[str, str] | Example,
@@ -79,8 +80,10 @@ def explain(
     target: Any = "own",
     unit: str = "word",
     seed: int = 0,
+    hold: Sequence[str] = (),
     device: str = "auto",
     dtype: str = "auto",
+    trust_remote_code: bool = False,
 ) -> Explanation | Explanations:
     """Explain one text: one method gives an Explanation, a list (or ``["all"]``) a named collection.
 
@@ -89,13 +92,15 @@ def explain(
     names = [method] if isinstance(method, str) else list(method)
     if not names:
         raise BadInput("no method was named; see assay list methods")
-    loaded = resolve.model(model, device=device, dtype=dtype)
+    example = _example(text)
+    check_fields(tuple(hold), Dataset("the text", (example,)))
+    loaded = resolve.model(model, device=device, dtype=dtype, trust_remote_code=trust_remote_code)
     bound = resolve.methods(names, seed)
     gaps = {b.label: r for b in bound if (r := applicable(b, loaded))}
-    work = Work(loaded, tuple(b for b in bound if b.label not in gaps), (), target, unit, (), seed)
+    work = Work(loaded, tuple(b for b in bound if b.label not in gaps), (), target, unit, tuple(hold), seed)
     if not work.methods:
         raise CannotDo("; ".join(f"{label} {reason}" for label, reason in gaps.items()))
-    result: CaseResult = Engine(loaded).ask(case(work, _example(text), Known()))
+    result: CaseResult = Engine(loaded).ask(case(work, example, Known()))
     found = {e.method: e for _, e in result.explanations}
     gaps |= {f.record.method: f.record.reason for f in result.records if f.record.reason}
     if isinstance(method, str) and len(bound) == 1:
@@ -171,12 +176,13 @@ def audit(
     out: str | Path | None = None,
     device: str = "auto",
     dtype: str = "auto",
+    trust_remote_code: bool = False,
     on_event: OnEvent | None = None,
 ) -> Audit:
     """Test whether this model's explanations can be trusted on this data; ``out`` may hold an unfinished run."""
     objects: dict[str, Any] = {}
     if not isinstance(model, str | Path):
-        objects["model"] = resolve.model(model, device=device, dtype=dtype)
+        objects["model"] = resolve.model(model, device=device, dtype=dtype, trust_remote_code=trust_remote_code)
     if not isinstance(data, str | Path):
         objects["data"] = resolve.data(data)
     names = [str(ref) if name not in objects else _live_name(objects[name])
@@ -186,7 +192,13 @@ def audit(
         hold=hold, limit=limit, seed=seed,
     )  # fmt: skip
     folder = Path(out) if out is not None else free_folder()
-    return run(plan, out=folder, where=Where(device, dtype), objects=objects, on_event=on_event)
+    return run(
+        plan,
+        out=folder,
+        where=Where(device, dtype, trust_remote_code=trust_remote_code),
+        objects=objects,
+        on_event=on_event,
+    )
 
 
 def _live_name(thing: Any) -> str:

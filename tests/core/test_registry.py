@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import registry
-from assay.registry import listing
-from assay.registry import ROOMS, Entry, Spec, bind, entries, find, parameters, read_source
+from assay.registry import ROOMS, Entry, Spec, bind, entries, find, listing, parameters, read_source
 from assay.types import AssayError, BadInput, Seed, UnknownName
 
 LISTED = entries()

@@ -19,7 +19,7 @@ from assay.exhibit import Exhibit, Table
 from assay.lab import Lab
 from assay.suites import pham_published as printed
 from assay.suites.pham2022 import PARTS, chosen, pham2022
-from assay.suites.pham_models import training_rows
+from assay.suites.pham_models import described, training_rows
 from assay.suites.pham_roar import curves, difference
 from assay.trials import roar_jobs
 from assay.types import DROP, BadInput, Dataset, Edit, Estimate, Example, Floats, Model, Probe, Record
@@ -144,6 +144,12 @@ def test_training_rows_and_those_that_choose_the_epoch_are_apart() -> None:
     train, held = training_rows("builtin", 200)
     assert not {e.content for e in train.examples} & {e.content for e in held.examples}
     assert len(held) == 70  # a tenth of 200 + 500, rounded down
+
+
+def test_models_are_told_by_how_they_were_trained(made: Mapping[str, Any]) -> None:
+    """A folder that says how it was made is told so, any other by its name: no path of a machine in a report."""
+    assert described(made["lm"]).startswith("trained from scratch on 300 rows of reviews, held-out top1 0.")
+    assert described("somewhere/else/my-bert") == "my-bert"
 
 
 # ---------------------------------------------------------------------------------------------- retraining

@@ -19,15 +19,19 @@ from assay.types import BadInput
 @click.option("--html", "html_path", type=click.Path(dir_okay=False), help="Write the heatmaps to this file.")
 @options.seed
 @options.as_json
+@click.option("--hold", multiple=True, metavar="FIELD", help="Never take words of this field away.")
 @options.device
 @options.dtype
+@options.trust
 def explain(texts: tuple[str, ...], model: str, methods: str, target: str, unit: str, html_path: str | None,
-            seed: int, as_json: bool, device: str, dtype: str) -> None:  # fmt: skip
+            seed: int, as_json: bool, hold: tuple[str, ...], device: str, dtype: str,
+            trust_remote_code: bool) -> None:  # fmt: skip
     """Explain one TEXT; several fields are written FIELD=TEXT (premise='A man sleeps.' hypothesis='...')."""
     from assay import api
 
     found = api.explain(fields(texts), model=model, method=list(options.names(methods)), target=target, unit=unit,
-                        seed=seed, device=device, dtype=dtype)  # fmt: skip
+                        seed=seed, hold=hold, device=device, dtype=dtype,
+                        trust_remote_code=trust_remote_code)  # fmt: skip
     if html_path:
         page = f'<!doctype html><meta charset="utf-8"><title>assay explain</title>{found._repr_html_()}'
         files.write(html_path, page)

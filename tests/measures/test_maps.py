@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from assay.engine import Engine
 from assay.measures.planted_recovery import auroc, average_precision
 from assay.measures.stability import stability
-from assay.engine import Engine
 from assay.types import BadInput, Example, Target
 
 
