@@ -11,7 +11,7 @@ from assay.exhibit import Entry, Exhibit, Table
 from assay.lab import Lab
 from assay.registry import suite
 from assay.suites import jain_published as printed
-from assay.suites.jain_attention import attended, reported
+from assay.suites.jain_attention import PLANTED, attended, reported
 from assay.suites.jain_correlation import correlated
 from assay.suites.jain_data import Material, class_counts, material
 from assay.suites.jain_runs import AVERAGE, Bout, bout
@@ -123,6 +123,9 @@ def notes(made: Bout) -> tuple[str, ...]:
     ]
     if not made.material.same:
         out.append(f"The numbers beside ours are the paper's for {made.material.nearest}.")
+    if made.material.word.startswith(PLANTED):
+        said = "what it says of permutation and adversaries should fail for that class."
+        out.append(f"One word decides the positive class here, as in the paper's diagnoses: {said}")
     if len(made.labels) > 2:
         out.append("More than two classes: leave-one-out looks at the predicted class; the paper's code sums over all.")
     if made.main.encoder == "average":

@@ -200,7 +200,7 @@ def _exception(bout: Bout) -> tuple[Finding, ...]:
         claim("Exception: permutation moves the answer in the class that one word decides", apart(*moved),
               "Diabetes, class 1 (figure 3)", subject="exception", why=_said("median change", positive=moved[0],
               negative=moved[1])),
-        claim("Exception: adversaries fail in the class that one word decides", apart(*reach),
+        claim("Exception: no far adversary exists in the class that one word decides", apart(*reach),
               "Diabetes, class 1 (figure 4)", subject="exception", why=_said("epsilon-max JSD (0: none)",
               positive=reach[1], negative=reach[0])),
     )  # fmt: skip
