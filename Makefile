@@ -12,7 +12,7 @@ demo: .venv/.assay
 	$(BIN)/assay audit builtin builtin --out runs/demo
 
 test: .venv/.test lint types
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: .venv/.test
 	$(BIN)/ruff check .
