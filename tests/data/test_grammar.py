@@ -93,7 +93,9 @@ def test_nothing_by_that_name(monkeypatch: pytest.MonkeyPatch) -> None:
         read("mien")
     with pytest.raises(BadInput, match="did you mean 'builtin:reviews'"):
         read("reviews")
-    with pytest.raises(BadInput, match="there are: builtin:pairs, builtin:planted, builtin:reviews, mine"):
+    with pytest.raises(
+        BadInput, match="there are: builtin:pairs, builtin:planted, builtin:reviews, builtin:stories, mine"
+    ):
         read("what is this?")
     monkeypatch.setenv("HF_ENDPOINT", "https://no-such-host.invalid")
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from assay.cli import options, progress
 from assay.types import Interrupted
 
 if TYPE_CHECKING:
-    from assay.driver import Where
+    from assay.driver import Event, Where
     from assay.plan import Plan
     from assay.results import Audit
 
@@ -75,16 +76,36 @@ def _execute(plan: Plan, folder: str, where: Where, as_json: bool, quiet: bool, 
     if dry_run:
         _show_estimate(api.estimate(plan, where), as_json)
         return
-    with _told_where(folder), progress.bar(quiet or as_json) as tell:
-        done = api.run(plan, out=folder, where=replace(where, on_making=tell), on_event=tell)
+    with _told_where(folder) as stop_if_asked, progress.bar(quiet or as_json) as tell:
+
+        def told(event: Event) -> None:
+            tell(event)
+            stop_if_asked()
+
+        done = api.run(plan, out=folder, where=replace(where, on_making=told), on_event=told)
     show_audit(done, as_json)
 
 
 @contextmanager
-def _told_where(folder: str) -> Iterator[None]:
-    """Ctrl-C: say what is safe and how to go on."""
+def _told_where(folder: str) -> Iterator[Callable[[], None]]:
+    """Ctrl-C: stop, say what is safe and how to go on.
+
+    Python drops an interrupt that arrives inside a callback it cannot raise from; so it is remembered, and the
+    function that this yields raises it again after the next example.
+    """
+    asked: list[int] = []
+
+    def interrupted(number: int, frame: object) -> None:
+        asked.append(number)
+        raise KeyboardInterrupt
+
+    def stop_if_asked() -> None:
+        if asked:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupted)
     try:
-        yield
+        yield stop_if_asked
     except KeyboardInterrupt:
         from assay.store import Store
 
@@ -93,6 +114,8 @@ def _told_where(folder: str) -> Iterator[None]:
         raise Interrupted(
             f"interrupted; everything finished is stored in {folder}; the same command with --out {folder} goes on"
         ) from None
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def show_audit(done: Audit, as_json: bool) -> None:

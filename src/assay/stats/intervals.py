@@ -106,7 +106,8 @@ def _acceleration(left_out: Floats) -> float:
 def _bca(drawn: Floats, value: float, acceleration: float, level: float) -> tuple[float, float]:
     from scipy.special import ndtr, ndtri
 
-    share = float((drawn < value).mean() + (drawn == value).mean() / 2)
+    near = 1e-9 * float(np.abs(drawn - value).max())  # rounding must not decide what is a tie
+    share = float((drawn < value - near).mean() + (np.abs(drawn - value) <= near).mean() / 2)
     shift = float(ndtri(np.clip(share, 0.5 / len(drawn), 1 - 0.5 / len(drawn))))
     z = shift + ndtri(np.array([0.5 - level / 2, 0.5 + level / 2]))
     low, high = np.quantile(drawn, ndtr(shift + z / (1 - acceleration * z)))
