@@ -16,6 +16,7 @@ from assay.suites import wiegreffe_published as printed
 from assay.suites.jain_data import IMDB, SST, material
 from assay.suites.wiegreffe2019 import grid, wiegreffe2019
 from assay.suites.wiegreffe_models import minus
+from assay.suites.wiegreffe_runs import guide_lambda
 from assay.trials.guided_mlp import GUIDES
 from assay.types import BadInput, Edit, Estimate, Floats, Model, Probe
 
@@ -145,6 +146,13 @@ def test_a_finished_experiment_is_read_not_made_again(exhibit: Exhibit, folder: 
 
 
 # ------------------------------------------------------------------------------------------------- pieces
+
+
+def test_the_guiding_adversary_is_one_that_has_moved() -> None:
+    """The lambda nearest to 1e-3 of those with mean JSD above .4; none where attention stayed."""
+    points = [{"weight": w, "jsd": {"value": v}} for w, v in ((0.0, 0.1), (2e-3, 0.3), (4e-3, 0.5), (2e-2, 0.6))]
+    assert guide_lambda({"points": points}) == 2e-3
+    assert guide_lambda({"points": points[:2]}) is None
 
 
 def test_minus_turns_an_interval_round() -> None:

@@ -18,7 +18,7 @@ from assay.trials.attention_models import BASE_SEED
 from assay.trials.seed_variance import SEEDS
 from assay.types import BadInput
 
-SMALL_ROWS, SMALL_EPOCHS, SMALL_SEEDS, SMALL_LIMIT = 1000, 5, 3, 60
+SMALL_ROWS, SMALL_EPOCHS, SMALL_SEEDS, SMALL_LIMIT = 2000, 6, 3, 60
 ADVERSARY_EPOCHS, SMALL_ADVERSARY = 40, 10
 LIMIT = 300
 
@@ -51,13 +51,14 @@ def wiegreffe2019(
     """
     found = material(data, rows or (SMALL_ROWS if data.startswith("builtin") else 0))
     s = setup(lab, found, limit, sizes, settings, epochs, adversary_epochs, seeds, lambdas, vectors)
-    even, drift, led = runs.uniform(s), runs.seeds(s), runs.guides(s)
-    swept = runs.sweep(s)
+    even, drift, swept = runs.uniform(s), runs.seeds(s), runs.sweep(s)
+    chosen = runs.guide_lambda(swept)
+    led = runs.guides(s, 2 * (runs.GUIDE_LAMBDA if chosen is None else chosen))
     single, test = runs.one_by_one(s, swept["base"], epsilon, steps)
     parts = (
         uniform_part(s, even),
         seeds_part(s, drift),
-        guides_part(s, led),
+        guides_part(s, led, chosen),
         adversary_part(s, swept, single, test, {"uniform": even, "seeds": drift}),
     )
     return Exhibit(
